@@ -1,0 +1,39 @@
+# Finds the compiler packages and sets up the build tools that are present.
+
+macro(raytention_find_mlir)
+  list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+  find_package(MLIR 22 CONFIG QUIET)
+  if(NOT MLIR_FOUND)
+    message(FATAL_ERROR
+      "MLIR 22 was not found. Expected the packages libmlir-22-dev, mlir-22-tools, "
+      "llvm-22-dev and llvm-22-tools; run tools/setup.sh, or set MLIR_DIR to the "
+      "folder that holds MLIRConfig.cmake.")
+  endif()
+  message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}")
+  list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+  include(TableGen)
+  include(AddLLVM)
+  include(AddMLIR)
+endmacro()
+
+macro(raytention_use_fast_tools)
+  find_program(RAYTENTION_CCACHE ccache)
+  if(RAYTENTION_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${RAYTENTION_CCACHE}")
+    set(CMAKE_C_COMPILER_LAUNCHER "${RAYTENTION_CCACHE}")
+  endif()
+  find_program(RAYTENTION_LLD NAMES ld.lld)
+  if(RAYTENTION_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endmacro()
+
+# A static library on the shared libMLIR and libLLVM.
+function(raytention_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LIBS} MLIR LLVM)
+endfunction()

@@ -1,0 +1,141 @@
+//===- Attention.h - compile a RayTention and run it ------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The C++ interface: an attention is described by a spec, compiled once for a
+// target, and run on any batch, lengths and vocabulary. Includes no MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_ATTENTION_H
+#define RAYTENTION_ATTENTION_H
+
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace raytention {
+
+/// Element type of queries and table. Under BF16 everything else is float.
+enum class DType { F32, F64, BF16 };
+
+/// Where an attention runs. Reference is the materialising lowering that the
+/// others are checked against: scalar, and quadratic in memory.
+enum class TargetKind { Cpu, Reference };
+
+/// What is computed: the static part of an attention.
+struct AttentionSpec {
+  int64_t dModel = 0;
+  DType dtype = DType::F32;
+  /// Width of a token id in bits: 32 or 64.
+  int idBits = 32;
+  /// Channels in output order, in the spelling of the command line:
+  /// "centroid", "decay:forward:0", "top:1", ...
+  std::vector<std::string> channels;
+  /// Number of decay bases passed at run time.
+  int64_t numGammas = 0;
+  std::string metric = "sq_l2";             ///< "sq_l2" or "l2"
+  std::string decayOrigin = "sequence_end"; ///< "sequence_end" or "query"
+  /// Distances by differences instead of by expansion.
+  bool exactDistances = false;
+};
+
+/// The published channel lists.
+std::vector<std::string> defaultChannels();
+std::vector<std::string> sevenChannels();
+
+/// How it is computed; 0 lets the compiler choose.
+struct Schedule {
+  enum class Scores { Auto, Keep, Recompute };
+  int64_t queryTile = 0; ///< query rows per task
+  int64_t keyChunk = 0;  ///< keys per step of a sweep
+  int64_t splitKeys = 1; ///< independent key ranges, merged afterwards
+  Scores scores = Scores::Auto;
+};
+
+struct CompileOptions {
+  TargetKind target = TargetKind::Cpu;
+  Schedule schedule;
+  /// Bytes of scratch that one worker may use, everything that is neither
+  /// input nor output counted.
+  int64_t workspaceCap = int64_t(64) << 20;
+  /// Longest sequence the compiled code is meant for: scores are kept between
+  /// the sweeps if that fits the cap. Running a longer one stays correct and
+  /// is refused with a message if it would break the cap.
+  int64_t maxKeys = 0;
+};
+
+/// Inputs of one run. Pointers are to C-order arrays that outlive the call.
+struct Inputs {
+  int64_t batch = 1;
+  int64_t numQueries = 0; ///< Tq
+  int64_t numKeys = 0;    ///< T
+  int64_t vocab = 0;      ///< V
+  const void *queries = nullptr; ///< [B, Tq, D], dtype
+  const void *table = nullptr;   ///< [V, D], dtype
+  const void *ids = nullptr;     ///< [B, T], int32 or int64, 0 <= id < V
+  double tau = 1.0;
+  std::vector<double> gammas;         ///< [numGammas], each in [2^-100, 1]
+  int64_t queryOffset = 0;            ///< row i of q stands at i + queryOffset
+  const int64_t *lengths = nullptr;   ///< [B], 0..T; null: all T
+};
+
+/// Outputs of one run: double under F64, else float. Null: not wanted, except
+/// for signals.
+struct Outputs {
+  void *signals = nullptr;    ///< y [B, Tq, S], normalised
+  void *norm = nullptr;       ///< [B, Tq]: ||x||; x = y * max(norm, 1e-10)
+  int32_t *indices = nullptr; ///< [B, Tq, numIndices()]: the chosen key of
+                              ///< each copying channel, in channel order
+};
+
+struct RunReport {
+  double runMs = 0;
+  int threads = 1;
+  int64_t workspaceBytes = 0;
+  int64_t workspaceBytesPerThread = 0;
+};
+
+/// A compiled attention. Runs may follow each other from any one thread.
+class Attention {
+public:
+  virtual ~Attention();
+
+  /// Compiles for this machine. Errors name what is not supported.
+  static llvm::Expected<std::unique_ptr<Attention>>
+  compile(const AttentionSpec &spec, const CompileOptions &options);
+
+  /// Compiles the function @attend of a module at any stage of the pipeline
+  /// (an edited dump, for example); `spec` says what its arguments are.
+  static llvm::Expected<std::unique_ptr<Attention>>
+  compileModule(llvm::StringRef mlirText, const AttentionSpec &spec,
+                const CompileOptions &options);
+
+  /// Checks the inputs (ids, lengths, tau, gammas), then runs on `threads`
+  /// workers (0: all cores). The result does not depend on `threads`.
+  virtual llvm::Expected<RunReport> run(const Inputs &inputs,
+                                        const Outputs &outputs,
+                                        int threads) = 0;
+
+  virtual int64_t signalWidth() const = 0; ///< S
+  virtual int64_t numIndices() const = 0;  ///< copying channels
+  virtual double compileMs() const = 0;
+  virtual std::string scheduleText() const = 0; ///< the schedule, as in the IR
+};
+
+/// The IR of `spec` after one stage: "attention", "reference", "sweeps",
+/// "tiled", "fused", "cpu", "llvm".
+llvm::Expected<std::string> printStage(const AttentionSpec &spec,
+                                       const CompileOptions &options,
+                                       llvm::StringRef stage);
+
+} // namespace raytention
+
+#endif // RAYTENTION_ATTENTION_H

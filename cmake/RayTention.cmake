@@ -2,8 +2,8 @@
 
 macro(raytention_find_mlir)
   list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
-  find_package(MLIR 22 CONFIG QUIET)
-  if(NOT MLIR_FOUND)
+  find_package(MLIR CONFIG QUIET)
+  if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL 22)
     message(FATAL_ERROR
       "MLIR 22 was not found. Expected the packages libmlir-22-dev, mlir-22-tools, "
       "llvm-22-dev and llvm-22-tools; run tools/setup.sh, or set MLIR_DIR to the "

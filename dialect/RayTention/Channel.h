@@ -1,0 +1,109 @@
+//===- Channel.h - what a channel is given and gives back ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_DIALECT_CHANNEL_H
+#define RAYTENTION_DIALECT_CHANNEL_H
+
+#include "dialect/RayTention/ElementBuilder.h"
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include "dialect/RayTention/RayTentionEnums.h.inc"
+
+#include <optional>
+
+namespace raytention {
+
+/// The threshold on a weight below which entropy clamps and antitop looks away.
+constexpr double kWeightThreshold = 1e-10;
+/// Its natural logarithm.
+constexpr double kLogWeightThreshold = -23.025850929940457;
+/// The floor of a decayed channel's sum, and its natural logarithm.
+constexpr double kDecaySumFloor = 1e-8;
+constexpr double kLogDecaySumFloor = -18.420680743952367;
+/// The floor of the temperature.
+constexpr double kTauFloor = 0.01;
+/// The floor of a row's norm.
+constexpr double kNormFloor = 1e-10;
+/// Start of a running maximum: finite, so that a masked minus infinity against
+/// it stays minus infinity and never becomes NaN.
+constexpr double kLowestMax = -1e30;
+
+/// How a channel's output is formed.
+enum class ChannelForm {
+  Weighted, ///< a weighted sum of keys, D wide
+  Copy,     ///< one key, D wide
+  Scalar    ///< one number
+};
+
+/// One scalar of a row's state.
+struct StateField {
+  llvm::StringRef name;
+  double initial = 0;      ///< value over no keys
+  bool isPosition = false; ///< an i32 key position instead of a float
+};
+
+/// One (row, key) pair, or a vector of rows against one key.
+struct PairValues {
+  mlir::Value score;     ///< z, minus infinity where masked
+  mlir::Value distance;  ///< dist, unmasked
+  mlir::Value logWeight; ///< z - lse; reduce sweep only
+  mlir::Value weight;    ///< exp(z - lse); reduce sweep only
+  mlir::Value row, key;  ///< positions, i32
+};
+
+/// The learnable scalars, in the shape of the code being built.
+struct ParameterValues {
+  mlir::Value tau;                          ///< raw
+  mlir::Value temperature;                  ///< max(tau, 0.01)
+  llvm::SmallVector<mlir::Value> logGammas; ///< natural logarithms
+  DecayOrigin origin = DecayOrigin::SequenceEnd;
+};
+
+/// A finished row.
+struct RowValues {
+  mlir::Value logSumExp;   ///< lse
+  mlir::Value ownLogSum;   ///< log sum exp(z + own log factor), where owned
+  mlir::Value row;         ///< position, i32
+  mlir::Value last;        ///< position of the sequence's last token, i32
+  mlir::ValueRange score;  ///< own state of the score sweep
+  mlir::ValueRange reduce; ///< own state of the reduce sweep
+};
+
+/// What a channel's reference decomposition may use. All tensors; `element`
+/// is the accumulator's float type.
+struct DecomposeContext {
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Type element;
+  mlir::Value keys;        ///< [B, T, D]
+  mlir::Value distances;   ///< [B, Tq, T]
+  mlir::Value scores;      ///< [B, Tq, T], minus infinity where masked
+  mlir::Value weights;     ///< [B, Tq, T], 0 where masked
+  mlir::Value tau;         ///< []
+  mlir::Value gammas;      ///< [n]
+  mlir::Value queryOffset; ///< index
+  mlir::Value lengths;     ///< [B] i64
+  DecayOrigin origin;
+};
+
+/// A channel's value [B, Tq, D] or [B, Tq]; a copy also names its keys.
+struct DecomposedChannel {
+  mlir::Value value;
+  mlir::Value positions; ///< [B, Tq] i32, copies only
+};
+
+} // namespace raytention
+
+#include "dialect/RayTention/RayTentionAttrInterfaces.h.inc"
+
+#endif // RAYTENTION_DIALECT_CHANNEL_H

@@ -1,0 +1,24 @@
+//===- Mask.cpp - which keys a query sees ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/RayTention.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace raytention;
+
+Value CausalAttr::getVisibleEnd(OpBuilder &b, Location loc, Value firstRow,
+                                Value rows, Value numKeys) const {
+  Value end = arith::AddIOp::create(b, loc, firstRow, rows);
+  return arith::MinSIOp::create(b, loc, end, numKeys);
+}
+
+Value CausalAttr::isVisible(ElementBuilder &b, Value row, Value key) const {
+  return b.intAtMost(key, row);
+}

@@ -1,0 +1,96 @@
+//===- RayTentionDialect.cpp - the rt dialect ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTention/channels/Channels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace raytention;
+
+#include "dialect/RayTention/RayTentionDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/RayTention/RayTentionAttrs.cpp.inc"
+
+void RayTentionDialect::initialize() {
+  getContext()
+      ->loadDialect<arith::ArithDialect, linalg::LinalgDialect,
+                    math::MathDialect, tensor::TensorDialect,
+                    vector::VectorDialect>();
+  registerAttributes();
+  registerChannels();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/RayTention/RayTentionOps.cpp.inc"
+      >();
+}
+
+void RayTentionDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/RayTention/RayTentionAttrs.cpp.inc"
+      >();
+}
+
+void RayTentionDialect::registerChannels() {
+#define RT_CHANNEL(NAME) register##NAME##Channel(*this);
+#include "dialect/RayTention/channels/Channels.def"
+}
+
+SmallVector<StringRef> RayTentionDialect::getChannelMnemonics() const {
+  SmallVector<StringRef> names(channelParsers.keys());
+  llvm::sort(names);
+  return names;
+}
+
+Attribute RayTentionDialect::parseAttribute(DialectAsmParser &parser,
+                                            Type type) const {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef mnemonic;
+  Attribute attr;
+  OptionalParseResult parsed =
+      generatedAttributeParser(parser, &mnemonic, type, attr);
+  if (parsed.has_value())
+    return attr;
+  auto channel = channelParsers.find(mnemonic);
+  if (channel != channelParsers.end())
+    return channel->second(parser);
+  parser.emitError(loc) << "expected an rt attribute or a channel out of "
+                        << llvm::join(getChannelMnemonics(), ", ") << ", got '"
+                        << mnemonic << "'";
+  return {};
+}
+
+void RayTentionDialect::printAttribute(Attribute attr,
+                                       DialectAsmPrinter &printer) const {
+  if (succeeded(generatedAttributePrinter(attr, printer)))
+    return;
+  auto channel = cast<ChannelInterface>(attr);
+  printer << channel.getMnemonic();
+  channel.printParameters(printer);
+}
+
+LogicalResult
+ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                     int64_t queryTile, int64_t keyChunk, int64_t splitKeys,
+                     ScorePlan scores) {
+  if (queryTile < 1 || keyChunk < 1 || splitKeys < 1)
+    return emitError() << "expected positive query_tile, key_chunk and "
+                          "split_keys, got "
+                       << queryTile << ", " << keyChunk << ", " << splitKeys;
+  return success();
+}

@@ -1,0 +1,56 @@
+//===- RayTentionDialect.td - the rt dialect -*- tablegen -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_DIALECT_TD
+#define RAYTENTION_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def RayTention_Dialect : Dialect {
+  let name = "rt";
+  let cppNamespace = "::raytention";
+  let summary = "RayTention: attention by negative squared distance to table rows";
+  let description = [{
+    Describes an attention as data (a metric, a mask, a temperature and a list
+    of channels) and the two ways of computing it: materialising reference ops,
+    and sweeps over the keys with explicit accumulators. The numeric contract
+    of every op is the RayTention semantics; rows are queries, `z` is the score.
+  }];
+  let useDefaultAttributePrinterParser = 0;
+  let extraClassDeclaration = [{
+    /// Parses the parameters of a channel, after its mnemonic.
+    using ChannelParser = ::mlir::Attribute (*)(::mlir::AsmParser &);
+
+    /// Registers a channel attribute: how the IR and the command line know it.
+    template <typename ChannelAttr> void addChannel() {
+      addAttributes<ChannelAttr>();
+      channelParsers.insert(
+          {ChannelAttr::getMnemonicName(), &ChannelAttr::parseParameters});
+    }
+
+    /// The mnemonics of all registered channels, sorted.
+    ::llvm::SmallVector<::llvm::StringRef> getChannelMnemonics() const;
+
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attr,
+                        ::mlir::DialectAsmPrinter &printer) const override;
+
+  private:
+    void registerAttributes();
+    void registerChannels();
+    ::llvm::StringMap<ChannelParser> channelParsers;
+
+  public:
+  }];
+}
+
+class RT_Op<string mnemonic, list<Trait> traits = []>
+    : Op<RayTention_Dialect, mnemonic, traits>;
+
+#endif // RAYTENTION_DIALECT_TD

@@ -1,0 +1,174 @@
+//===- SweepOps.cpp - verifiers of the streaming ops ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTention/ShapeChecker.h"
+#include "dialect/RayTention/SweepLayout.h"
+
+#define GET_OP_CLASSES
+#include "dialect/RayTention/RayTentionOps.cpp.inc"
+
+using namespace mlir;
+using namespace raytention;
+
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+/// The states of `layout` under names that all ops share: score and reduce
+/// fields F/I, with `prefix` for partial states.
+static LogicalResult checkStates(ShapeChecker &shapes, StringRef constraint,
+                                 const SweepLayout &layout, SweepKind kind,
+                                 Value floats, Value positions, Type element,
+                                 ArrayRef<StringRef> rows = {"B", "Tq"}) {
+  bool isScore = kind == SweepKind::Score;
+  SmallVector<StringRef> floatDims(rows), positionDims(rows);
+  floatDims.push_back(isScore ? "F score" : "F reduce");
+  positionDims.push_back(isScore ? "I score" : "I reduce");
+  shapes.bind(floatDims.back(), layout.numFloats(kind));
+  shapes.bind(positionDims.back(), layout.numInts(kind));
+  Type i32 = IntegerType::get(element.getContext(), 32);
+  return success(
+      succeeded(shapes.check(constraint, "a state", floats, floatDims,
+                             element)) &&
+      succeeded(
+          shapes.check(constraint, "a state", positions, positionDims, i32)));
+}
+
+/// C1, C2 and C4 of everything that reads distances.
+template <typename Op>
+static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
+  Type i64 = IntegerType::get(op.getContext(), 64);
+  return success(
+      succeeded(verifyChannelList(op, "C1", op.getChannels())) &&
+      succeeded(shapes.check("C2", "distances", op.getDistances(),
+                             {"B", "Tq", "T"}, element)) &&
+      succeeded(shapes.check("C2", "tau", op.getTau(), {}, element)) &&
+      succeeded(shapes.check("C2", "gammas", op.getGammas(), {"n"}, element)) &&
+      succeeded(shapes.check("C2", "lengths", op.getLengths(), {"B"}, i64)) &&
+      succeeded(verifyMask(op, "C4", op.getMaskAttr())));
+}
+
+LogicalResult InitOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  Type element = elementOf(getFloats());
+  if (!element.isF32() && !element.isF64())
+    return emitOpError() << "C2: expected a state of f32 or f64, got "
+                         << element;
+  ShapeChecker shapes(*this);
+  SmallVector<StringRef> rows = {"B", "Tq"};
+  if (getParts())
+    rows.insert(rows.begin() + 1, "P");
+  return checkStates(shapes, "C2", SweepLayout::get(getChannels()), getSweep(),
+                     getFloats(), getPositions(), element, rows);
+}
+
+LogicalResult ScoreSweepOp::verify() {
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getFloats());
+  if (failed(verifyPairs(*this, shapes, element)))
+    return failure();
+  return checkStates(shapes, "C3", SweepLayout::get(getChannels()),
+                     SweepKind::Score, getFloatsIn(), getPositionsIn(),
+                     element);
+}
+
+LogicalResult ReduceSweepOp::verify() {
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getFloats());
+  if (failed(verifyPairs(*this, shapes, element)))
+    return failure();
+  SweepLayout layout = SweepLayout::get(getChannels());
+  shapes.bind("F score", layout.numFloats(SweepKind::Score));
+  shapes.bind("C", layout.numWeighted);
+  if (failed(checkStates(shapes, "C3", layout, SweepKind::Reduce, getFloatsIn(),
+                         getPositionsIn(), element)) ||
+      failed(shapes.check("C3", "a score state", getScoreState(),
+                          {"B", "Tq", "F score"}, element)))
+    return failure();
+  bool together = !getKeys() == !getSumsIn() && !getKeys() == !getSums();
+  if (!together || (getSums() && getSums().getType() != getSumsIn().getType()))
+    return emitOpError() << "C5: expected keys, initial sums and sums together";
+  return success(
+      succeeded(shapes.check("C5", "keys", getKeys(), {"B", "T", "D"},
+                             element)) &&
+      succeeded(shapes.check("C5", "sums", getSumsIn(), {"B", "C", "Tq", "D"},
+                             element)));
+}
+
+LogicalResult WeighOp::verify() {
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getWeights());
+  if (failed(verifyPairs(*this, shapes, element)))
+    return failure();
+  SweepLayout layout = SweepLayout::get(getChannels());
+  shapes.bind("F score", layout.numFloats(SweepKind::Score));
+  shapes.bind("C", layout.numWeighted);
+  return success(succeeded(shapes.check("C2", "a score state", getScoreState(),
+                                        {"B", "Tq", "F score"}, element)) &&
+                 succeeded(shapes.check("C3", "weights", getWeights(),
+                                        {"B", "C", "Tq", "T"}, element)));
+}
+
+LogicalResult MergeOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getFloats());
+  SweepLayout layout = SweepLayout::get(getChannels());
+  shapes.bind("C", layout.numWeighted);
+  if (failed(checkStates(shapes, "C2", layout, getSweep(), getFloats(),
+                         getPositions(), element)) ||
+      failed(checkStates(shapes, "C2", layout, getSweep(), getPartialFloats(),
+                         getPartialPositions(), element, {"B", "P", "Tq"})))
+    return failure();
+  if (!getSums() != !getPartialSums() ||
+      (getSums() && getSweep() == SweepKind::Score))
+    return emitOpError() << "C3: expected sums on both sides, in the reduce "
+                            "sweep, or on none";
+  return success(
+      succeeded(shapes.check("C3", "partial sums", getPartialSums(),
+                             {"B", "P", "C", "Tq", "D"}, element)) &&
+      succeeded(shapes.check("C3", "sums", getSums(), {"B", "C", "Tq", "D"},
+                             element)));
+}
+
+LogicalResult FinalizeOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())) ||
+      failed(verifyChannelList(*this, "C1", getSweepChannels())))
+    return failure();
+  SweepLayout layout = SweepLayout::get(getSweepChannels());
+  for (Attribute channel : getChannels())
+    if (!layout.find(channel))
+      return emitOpError() << "C1: expected the channel " << channel
+                           << " in the list of the sweeps, got "
+                           << getSweepChannels();
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getSignals());
+  shapes.bind("C", layout.numWeighted);
+  if (failed(checkStates(shapes, "C2", layout, SweepKind::Score,
+                         getScoreFloats(), getScorePositions(), element)) ||
+      failed(checkStates(shapes, "C2", layout, SweepKind::Reduce,
+                         getReduceFloats(), getReducePositions(), element)) ||
+      failed(shapes.check("C2", "sums", getSums(), {"B", "C", "Tq", "D"},
+                          element)) ||
+      failed(shapes.check("C3", "a table", getTable(), {"V", "D"})) ||
+      failed(shapes.check("C3", "ids", getIds(), {"B", "T"})))
+    return failure();
+  shapes.bind("S", getSignalWidth(getChannels(), shapes.getSize("D")));
+  shapes.bind("N", getNumCopies(getChannels()));
+  Type i32 = IntegerType::get(getContext(), 32);
+  return success(
+      succeeded(shapes.check("C3", "signals", getSignalsIn(), {"B", "Tq", "S"},
+                             element)) &&
+      succeeded(
+          shapes.check("C3", "a norm", getNormIn(), {"B", "Tq"}, element)) &&
+      succeeded(shapes.check("C3", "indices", getIndicesIn(), {"B", "Tq", "N"},
+                             i32)));
+}

@@ -1,0 +1,249 @@
+//===- SweepOps.td - streaming ops with explicit accumulators ------*- tablegen -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_SWEEPOPS_TD
+#define RAYTENTION_SWEEPOPS_TD
+
+include "RayTentionAttributes.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
+
+class RT_SweepOp<string mnemonic, list<Trait> traits = []>
+    : RT_Op<mnemonic, traits # [Pure, AllTypesMatch<["floats_in", "floats"]>,
+    AllTypesMatch<["positions_in", "positions"]>, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
+      "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
+      "generateResultTileValue"]>,
+    DeclareOpInterfaceMethods<PartialReductionOpInterface, [
+      "generateInitialTensorForPartialReduction",
+      "tileToPartialReduction",
+      "mergeReductions", "getPartialResultTilePosition"]>]>;
+
+def RT_InitOp : RT_Op<"init", [Pure]> {
+  let summary = "a sweep's state over no keys";
+  let description = [{
+    The initial state of `batch x rows` rows: float fields `[B, Tq, F]` and
+    position fields `[B, Tq, I]`; what the fields are follows from the channels.
+    With `parts`, the initial partial states `[B, P, Tq, F]`, `[B, P, Tq, I]` of
+    P key ranges.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: the states are `[B, Tq, F]` of f32 or f64 and `[B, Tq, I]` of i32, F
+      and I as the channels demand; with parts `[B, P, Tq, F]`, `[B, P, Tq, I]`.
+
+    ```mlir
+    %f, %i = rt.init <score> [#rt.top<1>] (%b, %n) : tensor<?x?x3xf32>, tensor<?x?x1xi32>
+    ```
+  }];
+  let arguments = (ins RT_SweepKindAttr:$sweep, ArrayAttr:$channels,
+    Index:$batch, Index:$rows, Optional<Index>:$parts);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions);
+  let assemblyFormat = [{
+    $sweep $channels `(` $batch `,` $rows `)` (`parts` `(` $parts^ `)`)? attr-dict
+    `:` type($floats) `,` type($positions)
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_ScoreSweepOp : RT_SweepOp<"score_sweep"> {
+  let summary = "first sweep: running maxima, log-sums and largest scores";
+  let description = [{
+    Adds the keys of `distances [B, Tq, T]` to the score state: with
+    `z = -dist / max(tau, 0.01)`, the softmax's `(m, l)`, an own `(m, l)` per
+    decayed channel, and what the channels keep (largest scores, ...). Local row
+    0 stands at position `row`, local key 0 at position `key`.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
+      state's float type; lengths `[B]` of i64.
+    * C3: the states are `[B, Tq, F]` and `[B, Tq, I]` as the channels demand;
+      results have the types of the initial states.
+    * C4: the mask is `#rt.causal`.
+
+    ```mlir
+    %f1, %i1 = rt.score_sweep [#rt.top<1>] ins(%d, %tau, %g : tensor<1x?x?xf32>, tensor<f32>, tensor<0xf32>)
+      at(%c0, %c0) outs(%f0, %i0 : tensor<1x?x3xf32>, tensor<1x?x1xi32>)
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Index:$key,
+    Optional<AnyRankedTensor>:$lengths, AnyRankedTensor:$floats_in,
+    AnyRankedTensor:$positions_in, ArrayAttr:$channels,
+    OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions);
+  let assemblyFormat = [{
+    $channels `ins` `(` $distances `,` $tau `,` $gammas `:` type($distances) `,`
+    type($tau) `,` type($gammas) `)` `at` `(` $row `,` $key `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $floats_in `,` $positions_in `:` type($floats_in) `,`
+    type($positions_in) `)` attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+    static constexpr ::raytention::SweepKind sweepKind =
+        ::raytention::SweepKind::Score;
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
+    [AttrSizedOperandSegments]> {
+  let summary = "second sweep: exact weights, weighted sums, antitop, entropy";
+  let description = [{
+    With the final score state (so the final `lse` and log-sums, no rescaling),
+    adds the keys of `distances [B, Tq, T]` to the reduce state and, where
+    `keys [B, T, D]` are given, to the weighted sums `[B, C, Tq, D]`: for the
+    C weighted channels of the list, in order, `sum_j exp(lw_ij - logsum_i) k_j`
+    with each channel's own log weight and log-sum.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
+      state's float type; lengths `[B]` of i64.
+    * C3: the states have the shapes that the channels demand; results have the
+      types of the initial states.
+    * C4: the mask is `#rt.causal`.
+    * C5: keys and sums stand together: `[B, T, D]` and `[B, C, Tq, D]`.
+  }];
+  let arguments = (ins AnyRankedTensor:$distances,
+    AnyRankedTensor:$score_state, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
+    Optional<AnyRankedTensor>:$keys, Index:$row, Index:$key,
+    Optional<AnyRankedTensor>:$lengths, AnyRankedTensor:$floats_in,
+    AnyRankedTensor:$positions_in, Optional<AnyRankedTensor>:$sums_in,
+    ArrayAttr:$channels, OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions,
+    Optional<AnyRankedTensor>:$sums);
+  let assemblyFormat = [{
+    $channels `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
+    type($distances) `,` type($score_state) `,` type($tau) `,` type($gammas) `)`
+    (`keys` `(` $keys^ `:` type($keys) `)`)?
+    `at` `(` $row `,` $key `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $floats_in `,` $positions_in `:` type($floats_in) `,`
+    type($positions_in) `)` (`sums` `(` $sums_in^ `:` type($sums_in) `)`)?
+    attr-dict (`->` type($sums)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+    static constexpr ::raytention::SweepKind sweepKind =
+        ::raytention::SweepKind::Reduce;
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_WeighOp : RT_Op<"weigh", [Pure]> {
+  let summary = "the stacked weights of all weighted channels for one chunk";
+  let description = [{
+    `p[b, c, i, j] = exp(lw_ij - logsum_i)` for the weighted channels of the
+    list, in order, with each channel's own log weight and log-sum; 0 where
+    masked. One matrix product with the chunk's keys then serves all of them.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
+      state's float type; the score state as the channels demand.
+    * C3: the weights are `[B, C, Tq, T]`, C the number of weighted channels.
+    * C4: the mask is `#rt.causal`.
+  }];
+  let arguments = (ins AnyRankedTensor:$distances,
+    AnyRankedTensor:$score_state, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
+    Index:$row, Index:$key, Optional<AnyRankedTensor>:$lengths,
+    ArrayAttr:$channels, OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$weights);
+  let assemblyFormat = [{
+    $channels `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
+    type($distances) `,` type($score_state) `,` type($tau) `,` type($gammas) `)`
+    `at` `(` $row `,` $key `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `->`
+    type($weights)
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_MergeOp : RT_Op<"merge", [Pure]> {
+  let summary = "merges the states of consecutive key ranges";
+  let description = [{
+    Partial states `[B, P, Tq, F]` and `[B, P, Tq, I]` (and sums
+    `[B, P, C, Tq, D]`) over P key ranges in key order become one state: maxima
+    and sums are rescaled to the common maximum and added, each channel merges
+    what it keeps.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: the partial states have one dimension more than the merged ones, after
+      the batch; the others agree.
+    * C3: sums stand on both sides or on none, and only in the reduce sweep.
+  }];
+  let arguments = (ins RT_SweepKindAttr:$sweep, ArrayAttr:$channels,
+    AnyRankedTensor:$partial_floats, AnyRankedTensor:$partial_positions,
+    Optional<AnyRankedTensor>:$partial_sums);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions,
+    Optional<AnyRankedTensor>:$sums);
+  let assemblyFormat = [{
+    $sweep $channels `(` $partial_floats `,`
+    $partial_positions (`,` $partial_sums^)? `:` type($partial_floats) `,`
+    type($partial_positions) (`,` type($partial_sums)^)? `)` attr-dict `->`
+    type($floats) `,` type($positions) (`,` type($sums)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_FinalizeOp : RT_Op<"finalize", [Pure,
+    AllTypesMatch<["signals_in", "signals"]>,
+    AllTypesMatch<["norm_in", "norm"]>,
+    AllTypesMatch<["indices_in", "indices"]>,
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
+      "getIterationDomain", "getTiledImplementation", "getResultTilePosition"]>]> {
+  let summary = "channels from states: concatenated, normalised, written";
+  let description = [{
+    Each channel of the list finishes its row: a weighted sum times its factor,
+    a key copied by position, or a scalar; the row is normalised. Channels find
+    their state in the sweeps' list `of`, by equality. Results: the signals
+    `[B, Tq, S]`, the norm `[B, Tq]` and the copies' positions `[B, Tq, N]`.
+
+    Constraints:
+    * C1: every entry of both lists is a channel, and every channel of the first
+      list stands in the second.
+    * C2: the states and sums have the shapes that the second list demands.
+    * C3: table `[V, D]`, ids `[B, T]`; outs `[B, Tq, S]`, `[B, Tq]`,
+      `[B, Tq, N]` of i32; results have the types of the outs.
+  }];
+  let arguments = (ins AnyRankedTensor:$score_floats,
+    AnyRankedTensor:$score_positions, AnyRankedTensor:$reduce_floats,
+    AnyRankedTensor:$reduce_positions, AnyRankedTensor:$sums,
+    AnyRankedTensor:$table, AnyRankedTensor:$ids, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Optional<AnyRankedTensor>:$lengths,
+    AnyRankedTensor:$signals_in, AnyRankedTensor:$norm_in,
+    AnyRankedTensor:$indices_in, ArrayAttr:$channels, ArrayAttr:$sweep_channels,
+    DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
+  let results = (outs AnyRankedTensor:$signals, AnyRankedTensor:$norm,
+    AnyRankedTensor:$indices);
+  let assemblyFormat = [{
+    $channels `of` $sweep_channels
+    `score` `(` $score_floats `,` $score_positions `:` type($score_floats) `,`
+    type($score_positions) `)`
+    `reduce` `(` $reduce_floats `,` $reduce_positions `,` $sums `:`
+    type($reduce_floats) `,` type($reduce_positions) `,` type($sums) `)`
+    `lookup` `(` $table `[` $ids `]` `:` type($table) `,` type($ids) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    `at` `(` $row `)` (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $signals_in `,` $norm_in `,` $indices_in `:` type($signals_in)
+    `,` type($norm_in) `,` type($indices_in) `)` attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+#endif // RAYTENTION_SWEEPOPS_TD

@@ -1,0 +1,66 @@
+//===- Antitop.cpp - the antitop channel ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/channels/Channels.h"
+
+using namespace mlir;
+using namespace raytention;
+
+namespace {
+
+/// The key of the smallest z among those with w > 1e-10, ties to the lowest
+/// position. The threshold is applied to z - lse, which never underflows.
+class AntitopAttr : public ChannelBase<AntitopAttr> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AntitopAttr)
+  using ChannelBase::ChannelBase;
+  static constexpr StringLiteral name = "rt.antitop";
+
+  ChannelForm getForm() const { return ChannelForm::Copy; }
+
+  DecomposedChannel decompose(const DecomposeContext &c) const {
+    Value positions = ArgSelectOp::create(
+        c.builder, c.loc,
+        getTypeLike(c.scores, {0, 1}, {}, c.builder.getI32Type()), c.scores,
+        c.weights, Order::Smallest, 1);
+    return {copyKeys(c, positions), positions};
+  }
+
+  SmallVector<StateField> getReduceState() const {
+    return {{"z", std::numeric_limits<double>::infinity(), false},
+            {"j", -1, true}};
+  }
+
+  SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
+                                  const ParameterValues &,
+                                  ValueRange state) const {
+    Value attended =
+        b.greater(pair.logWeight, b.constant(kLogWeightThreshold));
+    Value better = b.logicalAnd(attended, b.less(pair.score, state[0]));
+    return {b.select(better, pair.score, state[0]),
+            b.select(better, pair.key, state[1])};
+  }
+
+  SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,
+                                 ValueRange second) const {
+    Value better = b.less(second[0], first[0]);
+    return {b.select(better, second[0], first[0]),
+            b.select(better, second[1], first[1])};
+  }
+
+  Value finish(ElementBuilder &, const RowValues &row,
+               const ParameterValues &) const {
+    return row.reduce[1];
+  }
+};
+
+} // namespace
+
+void raytention::registerAntitopChannel(RayTentionDialect &dialect) {
+  dialect.addChannel<AntitopAttr>();
+}

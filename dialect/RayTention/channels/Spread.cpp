@@ -1,0 +1,60 @@
+//===- Spread.cpp - the spread channel ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/channels/Channels.h"
+
+using namespace mlir;
+using namespace raytention;
+
+namespace {
+
+/// `tau * sum_j w_ij dist_ij`, with the raw tau.
+class SpreadAttr : public ChannelBase<SpreadAttr> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SpreadAttr)
+  using ChannelBase::ChannelBase;
+  static constexpr StringLiteral name = "rt.spread";
+
+  ChannelForm getForm() const { return ChannelForm::Scalar; }
+
+  DecomposedChannel decompose(const DecomposeContext &c) const {
+    Value terms = mapElements(
+        c.builder, c.loc, {c.weights, c.distances, c.tau},
+        [](ElementBuilder &b, ValueRange v) {
+          return b.mul(b.mul(v[0], v[1]), v[2]);
+        });
+    return {ReduceOp::create(c.builder, c.loc,
+                             getTypeLike(c.weights, {0, 1}, {}, c.element),
+                             terms, Value(), FloatAttr()),
+            {}};
+  }
+
+  SmallVector<StateField> getReduceState() const { return {{"sum", 0, false}}; }
+
+  SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
+                                  const ParameterValues &,
+                                  ValueRange state) const {
+    return {b.fma(pair.weight, pair.distance, state[0])};
+  }
+
+  SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,
+                                 ValueRange second) const {
+    return {b.add(first[0], second[0])};
+  }
+
+  Value finish(ElementBuilder &b, const RowValues &row,
+               const ParameterValues &params) const {
+    return b.mul(params.tau, row.reduce[0]);
+  }
+};
+
+} // namespace
+
+void raytention::registerSpreadChannel(RayTentionDialect &dialect) {
+  dialect.addChannel<SpreadAttr>();
+}

@@ -49,8 +49,9 @@ struct CheckOptions {
   int threads = 0;        ///< 0: one per core
 };
 
-/// The verdict on one channel. `err` and `tol` are relative to `magnitude`;
-/// `scoreError` is not. To compare all three, use relativeScoreError().
+/// The verdict on one channel. `err` and `tol` are relative to `magnitude`
+/// (where that is 0, `err` is absolute); `scoreError` is not. To compare all
+/// three, use relativeScoreError().
 struct CheckItem {
   std::string name;      ///< the channel's, or "padding"
   double err = 0;        ///< max |err| / magnitude, infinite for a NaN
@@ -64,7 +65,7 @@ struct CheckItem {
   int64_t nearTies = 0;
 
   double relativeScoreError() const {
-    return scoreError > 0 ? scoreError / magnitude : 0;
+    return magnitude > 0 ? scoreError / magnitude : scoreError;
   }
 };
 

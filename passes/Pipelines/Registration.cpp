@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines/Registration.h"
+#include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -38,4 +39,5 @@ void raytention::registerDialects(DialectRegistry &registry) {
 void raytention::registerPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  registerLlvmCpuPasses();
 }

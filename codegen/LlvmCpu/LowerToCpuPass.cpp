@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -178,7 +179,7 @@ void FunctionLowering::bindResults(scf::ForallOp op,
   Value zero = arith::ConstantIndexOp::create(b, op.getLoc(), 0);
   for (auto [result, init, arg] : llvm::zip(op.getResults(), op.getOutputs(),
                                             op.getRegionIterArgs())) {
-    auto *use = llvm::find(ret.getOperands(), result);
+    auto use = llvm::find(ret.getOperands(), result);
     auto type = cast<RankedTensorType>(result.getType());
     Value memory;
     if (use != ret.getOperands().end()) {

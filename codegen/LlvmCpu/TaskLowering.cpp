@@ -214,7 +214,6 @@ LogicalResult TaskLowering::lower(tensor::ExtractOp op) {
 
 LogicalResult TaskLowering::lower(tensor::DimOp op) {
   std::optional<int64_t> axis = op.getConstantIndex();
-  KernelBuilder k = kernel(op.getLoc());
   Value source = op.getSource();
   if (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>();
       slice && axis && slice.getType().getRank() == slice.getSourceType().getRank()) {
@@ -280,7 +279,6 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
 }
 
 LogicalResult TaskLowering::lower(scf::ForOp op) {
-  KernelBuilder k = kernel(op.getLoc());
   for (auto [init, arg] : llvm::zip(op.getInitArgs(), op.getRegionIterArgs())) {
     if (!isa<TensorType>(init.getType()))
       return op.emitOpError() << "expected a loop that carries tensors only";
@@ -479,7 +477,6 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
   if (op.getLengths())
     return op.emitOpError() << "expected keys restricted to the visible range "
                                "instead of lengths (--rt-tile-queries)";
-  KernelBuilder k = kernel(op.getLoc());
   // Distances are a chunk's: their size is that of the chunk's keys.
   Value distances = op.getDistances(), count;
   if (auto distance = distances.template getDefiningOp<DistanceOp>())

@@ -8,6 +8,7 @@
 
 #include "codegen/Target/CpuTarget.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace raytention;

@@ -39,12 +39,18 @@ static void bufferize(OpPassManager &pm) {
   outParams.modifyPublicFunctions = true;
   pm.addPass(bufferization::createBufferResultsToOutParamsPass(outParams));
   bufferization::buildBufferDeallocationPipeline(pm);
+  simplify(pm);
+  // Each buffer goes as soon as it is dead: a reference of T keys would
+  // otherwise hold all its T x T tensors at once.
+  pm.addNestedPass<func::FuncOp>(
+      bufferization::createOptimizeAllocationLivenessPass());
 }
 
 void raytention::buildReferencePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createDecomposePass());
   pm.addNestedPass<func::FuncOp>(createToLinalgPass());
-  simplify(pm);
+  // Without CSE: reductions that share one tensor of zeros would copy it.
+  pm.addPass(createCanonicalizerPass());
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   simplify(pm);

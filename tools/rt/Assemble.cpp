@@ -65,6 +65,7 @@ private:
   Error resolveShape();
   Error resolveKeys();
   Error resolveWidth();
+  Error resolveVocabulary();
   Error resolveLengths();
   Error placeIds();
   Error placeFloats(StringRef name, const std::optional<NpyArray> &file,
@@ -145,7 +146,7 @@ Error Assembler::describeFunction() {
   if (!(inputs.tau > 0) || !std::isfinite(inputs.tau))
     return usageError("--tau: expected a temperature above 0 that fits f32, "
                       "got {0}",
-                      options.tau);
+                      numberText(options.tau));
   return chooseGammas();
 }
 
@@ -247,12 +248,21 @@ Error Assembler::resolveShape() {
   if (queries && queries->shape != llvm::ArrayRef(expected))
     return usageError("--queries: expected shape {0}, got {1}",
                       shapeText(expected), shapeText(queries->shape));
-  if (table)
-    in.vocab = table->shape[0];
-  else if (ids)
-    in.vocab = largestId(*ids) + 1;
-  else
-    in.vocab = in.tokens.vocab();
+  return resolveVocabulary();
+}
+
+/// Without a table, V is what the ids or the text need.
+Error Assembler::resolveVocabulary() {
+  inputs.vocab = inputs.tokens.vocab();
+  if (table) {
+    inputs.vocab = table->shape[0];
+  } else if (ids) {
+    int64_t largest = largestId(*ids);
+    if (largest >= INT32_MAX)
+      return usageError("{0}: expected ids below 2^31 - 1, got {1}",
+                        options.idsPath, largest);
+    inputs.vocab = largest + 1;
+  }
   return Error::success();
 }
 

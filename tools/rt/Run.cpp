@@ -44,17 +44,26 @@ static Error validate(const RunOptions &options, const RunInputs &inputs) {
       .takeError();
 }
 
-static Expected<std::unique_ptr<Attention>>
-compileFor(const RunOptions &options, const RunInputs &inputs) {
-  Progress progress("compile");
-  CompileOptions compile = compileOptions(options, inputs);
+/// The module of --ir; null without.
+static Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readModule(const RunOptions &options) {
   if (options.irPath.empty())
-    return Attention::compile(inputs.spec, compile);
+    return nullptr;
   auto file = llvm::MemoryBuffer::getFile(options.irPath);
   if (!file)
     return usageError("--ir {0}: expected a readable file, got: {1}",
                       options.irPath, file.getError().message());
-  return Attention::compileModule((*file)->getBuffer(), inputs.spec, compile);
+  return std::move(*file);
+}
+
+static Expected<std::unique_ptr<Attention>>
+compileFor(const RunOptions &options, const RunInputs &inputs,
+           const llvm::MemoryBuffer *module) {
+  Progress progress("compile");
+  CompileOptions compile = compileOptions(options, inputs);
+  if (!module)
+    return Attention::compile(inputs.spec, compile);
+  return Attention::compileModule(module->getBuffer(), inputs.spec, compile);
 }
 
 /// Runs `options.repeat` times. Memory is measured over the first run, which
@@ -86,8 +95,9 @@ static Error runRepeatedly(const RunOptions &options, const RunInputs &inputs,
 }
 
 static Expected<RunResult> compileAndRun(const RunOptions &options,
-                                         const RunInputs &inputs) {
-  auto attention = compileFor(options, inputs);
+                                         const RunInputs &inputs,
+                                         const llvm::MemoryBuffer *module) {
+  auto attention = compileFor(options, inputs, module);
   if (!attention)
     return attention.takeError();
   RunResult result;
@@ -119,6 +129,9 @@ static Error checkInto(const RunOptions &options, Report &report) {
 }
 
 Expected<int> runForward(const RunOptions &options, llvm::raw_ostream &os) {
+  auto module = readModule(options);
+  if (!module)
+    return module.takeError();
   Expected<RunInputs> inputs = assembleInputs(options);
   if (!inputs)
     return inputs.takeError();
@@ -131,7 +144,7 @@ Expected<int> runForward(const RunOptions &options, llvm::raw_ostream &os) {
       return created.takeError();
     folder = std::move(*created);
   }
-  Expected<RunResult> result = compileAndRun(options, *inputs);
+  Expected<RunResult> result = compileAndRun(options, *inputs, module->get());
   if (!result)
     return result.takeError();
 

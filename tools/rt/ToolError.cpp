@@ -9,6 +9,8 @@
 #include "tools/rt/ToolError.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace raytention::tool {
 
@@ -59,6 +61,12 @@ std::string quoted(llvm::StringRef text, size_t limit) {
   if (text.size() > limit)
     out += "...";
   return out + "'";
+}
+
+std::string numberText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
+  return text;
 }
 
 } // namespace raytention::tool

@@ -62,6 +62,9 @@ int reportError(llvm::Error error, llvm::raw_ostream &os);
 /// beyond `limit` bytes cut: safe to show within a one-line message.
 std::string quoted(llvm::StringRef text, size_t limit = 80);
 
+/// `value` in as many digits as it takes to recognise it: "1e+39", "nan".
+std::string numberText(double value);
+
 } // namespace raytention::tool
 
 #endif // RAYTENTION_TOOLS_RT_TOOLERROR_H

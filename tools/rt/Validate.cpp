@@ -50,9 +50,6 @@ static uint64_t physicalMemory() {
 }
 
 Error checkMemory(const RunInputs &in) {
-  if (in.vocab > int64_t(INT32_MAX))
-    return usageError("--ids: expected ids below 2^31 - 1, got {0}",
-                      in.vocab - 1);
   int64_t element = elementSize(in.spec.dtype);
   int64_t output = npyItemSize(outputType(in.spec.dtype));
   uint64_t total = 0;
@@ -121,7 +118,7 @@ Error checkFinite(StringRef name, const NpyArray &file, const Buffer &values,
     return Error::success();
   return usageError("{0}: expected values that are finite in {1}, got {2} at "
                     "{3}",
-                    name, dtypeName(dtype), file.floatAt(first),
+                    name, dtypeName(dtype), numberText(file.floatAt(first)),
                     positionText(first, shape));
 }
 

@@ -8,6 +8,11 @@
 
 #include "passes/Pipelines/Registration.h"
 #include "dialect/RayTention/RayTention.h"
+#include "passes/Fuse/Passes.h"
+#include "passes/Pipelines/Passes.h"
+#include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Sweep/Passes.h"
+#include "passes/Tile/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,4 +43,9 @@ void raytention::registerDialects(DialectRegistry &registry) {
 void raytention::registerPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  registerSweepPasses();
+  registerTilePasses();
+  registerFusePasses();
+  registerPipelinesPasses();
+  registerStreamPipeline();
 }

@@ -1,0 +1,32 @@
+//===- Passes.td - checks between stages -------------------*- tablegen -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_PASSES_PIPELINES_PASSES
+#define RAYTENTION_PASSES_PIPELINES_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyStagePass : Pass<"rt-verify-stage"> {
+  let summary = "only what is legal at a stage remains";
+  let description = [{
+    Fails on the first op that a stage does not know, naming both. Changes
+    nothing. Stages: attention, reference, linalg, sweeps, tiled, fused, cpu,
+    llvm.
+
+    Before and after, with stage=sweeps:
+    ```mlir
+    %f, %p = rt.score_sweep ...   // legal
+    %y = rt.attend ...            // error: 'rt.attend' op is not legal at stage sweeps
+    ```
+  }];
+  let options = [Option<"stage", "stage", "std::string", "\"\"",
+    "name of the stage that the IR should be in">];
+  let statistics = [Statistic<"numChecked", "checked", "ops checked">];
+}
+
+#endif // RAYTENTION_PASSES_PIPELINES_PASSES

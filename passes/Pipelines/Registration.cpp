@@ -10,9 +10,13 @@
 #include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Decompose/Passes.h"
+#include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
+#include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Sweep/Passes.h"
+#include "passes/Tile/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -93,4 +97,8 @@ void raytention::registerPasses() {
   registerPipelinesPasses();
   registerPipelines();
   registerLlvmCpuPasses();
+  registerSweepPasses();
+  registerTilePasses();
+  registerFusePasses();
+  registerStreamPipeline();
 }

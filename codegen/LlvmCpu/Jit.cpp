@@ -162,9 +162,11 @@ Jit::load(std::unique_ptr<MemoryBuffer> object,
       orc::LLJITBuilder().setJITTargetMachineBuilder(*builder).create();
   if (!lljit)
     return lljit.takeError();
-  // Errors come back through lookup; LLVM would print them as well.
+  // The cause of a failed lookup is reported, not returned; LLVM would print.
   (*lljit)->getExecutionSession().setErrorReporter(
-      [](Error error) { consumeError(std::move(error)); });
+      [&reported = jit->reported](Error error) {
+        reported += toString(std::move(error)) + "; ";
+      });
   if (Error error = defineCallbacks(**lljit, callbacks))
     return error;
   jit->bytes = MemoryBuffer::getMemBufferCopy(object->getBuffer());
@@ -192,6 +194,6 @@ Expected<void *> Jit::lookupAddress(StringRef symbol) {
                              "' in the compiled code, got none");
   auto address = lljit->lookup(symbol);
   if (!address)
-    return address.takeError();
+    return createStringError(reported + toString(address.takeError()));
   return address->toPtr<void *>();
 }

@@ -77,6 +77,7 @@ private:
 
   std::unique_ptr<llvm::MemoryBuffer> bytes;
   std::vector<std::string> undefined, defined;
+  std::string reported; ///< what the linker said beside its errors
   std::unique_ptr<llvm::orc::LLJIT> lljit;
 };
 

@@ -74,9 +74,9 @@ TEST(ChooseSchedule, ErrorNamesACapThatWorks) {
   problem.cap = 1000;
   std::string message =
       llvm::toString(chooseSchedule(problem, {}).takeError());
-  EXPECT_EQ(message, "expected a workspace cap of at least 28019 bytes per "
+  EXPECT_EQ(message, "expected a workspace cap of at least 25062 bytes per "
                      "worker for this attention, got 1000");
-  problem.cap = 28019;
+  problem.cap = 25062;
   EXPECT_TRUE(bool(chooseSchedule(problem, {})));
 }
 

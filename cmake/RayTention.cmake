@@ -35,5 +35,8 @@ function(raytention_mlir_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  # Most of the time of compiling an MLIR file goes into optimising templates
+  # that then run for microseconds.
+  target_compile_options(${name} PRIVATE -O1)
   target_link_libraries(${name} PUBLIC ${ARG_LIBS} MLIR LLVM)
 endfunction()

@@ -12,14 +12,8 @@
 #include "passes/Pipelines/SweepPipeline.h"
 #define RAYTENTION_HAS_SWEEPS 1
 #endif
-#if __has_include("passes/Pipelines/LlvmLowering.h")
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/ReferencePipeline.h"
-#define RAYTENTION_HAS_REFERENCE 1
-#endif
-#if __has_include("codegen/LlvmCpu/TaskLowering.h")
-#define RAYTENTION_HAS_CPU_LOWERING 1
-#endif
 
 #include "mlir/Pass/PassManager.h"
 
@@ -31,11 +25,15 @@ static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
 
 /// Sweeps on tiles become loops over vectors and buffers, those become tasks.
 static void buildCpuStage(OpPassManager &pm) {
-#ifdef RAYTENTION_HAS_CPU_LOWERING
   pm.addPass(createLowerToCpuPass());
-#endif
   pm.addPass(createOutlineTasksPass());
   pm.addPass(createCpuEntryPass());
+}
+
+/// Without calls of libm.
+static void buildCpuLlvmStage(OpPassManager &pm) {
+  pm.addPass(createExpandMathPass());
+  buildLlvmLowering(pm);
 }
 #endif
 
@@ -44,12 +42,12 @@ static void buildEntryStage(OpPassManager &pm) {
 }
 
 ArrayRef<PipelineStage> raytention::getCpuStages() {
-#if defined(RAYTENTION_HAS_SWEEPS) && defined(RAYTENTION_HAS_REFERENCE)
+#ifdef RAYTENTION_HAS_SWEEPS
   static constexpr PipelineStage kStages[] = {{"sweeps", buildSweepStage},
                                               {"tiled", buildTiles},
                                               {"fused", buildFuseStage},
                                               {"cpu", buildCpuStage},
-                                              {"llvm", buildLlvmLowering}};
+                                              {"llvm", buildCpuLlvmStage}};
   return kStages;
 #else
   return {};
@@ -57,16 +55,11 @@ ArrayRef<PipelineStage> raytention::getCpuStages() {
 }
 
 ArrayRef<PipelineStage> raytention::getReferenceStages() {
-#ifdef RAYTENTION_HAS_REFERENCE
   static constexpr PipelineStage kStages[] = {
       {"reference", buildReferencePipeline},
       {"cpu", buildEntryStage},
       {"llvm", buildLlvmLowering}};
   return kStages;
-#else
-  (void)buildEntryStage;
-  return {};
-#endif
 }
 
 void raytention::buildCpuPipeline(OpPassManager &pm) {

@@ -93,4 +93,64 @@ def CpuEntryPass : Pass<"rt-cpu-entry", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numEntries", "entries", "Entry points made">];
 }
 
+def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "the fused stage to loops on packed panels and vectors";
+  let description = [{
+    Lowers each function that holds the fused stage to buffers: arguments become
+    memrefs, results trailing memref arguments, and the body of the forall loops
+    on task-local buffers. Here the CPU's choices begin: scores stand transposed
+    with a query per vector lane, queries and keys are packed in panels, products
+    run in register tiles of explicit multiply-adds.
+
+    Before:
+    ```mlir
+    %r:3 = scf.forall (%b, %i) = (0, 0) to (%B, %Tq) step (1, 32) shared_outs(...) {
+      ... rt.lookup, rt.distance, rt.score_sweep, rt.weigh, linalg.contract, ...
+    }
+    ```
+    After:
+    ```mlir
+    scf.forall (%b, %i) = (0, 0) to (%B, %Tq) step (1, 32) {
+      %keys = memref.alloc() : memref<4x192x16xf32>
+      ... scf.for, vector.load, math.fma, ...
+    }
+    ```
+
+    Errors: an op that the fused stage does not hold, a tile or chunk without a
+    constant bound.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"0",
+           "Width of a vector register in bits; 0 is this machine's.">];
+  let statistics = [
+    Statistic<"numFunctions", "num-functions", "Functions lowered">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def ExpandMathPass : Pass<"rt-expand-math"> {
+  let summary = "exp and log as range reductions and polynomials";
+  let description = [{
+    `math.exp` and `math.log` of f32 and f64, scalars and vectors, become
+    arithmetic: no call remains, and what a call costs per lane is saved. A
+    result of exp that would be subnormal is exactly 0. Both stay within a few
+    units in the last place; log expects a positive normal argument.
+
+    Before:
+    ```mlir
+    %y = math.exp %x : vector<8xf32>
+    ```
+    After:
+    ```mlir
+    %n = math.roundeven ... ; math.fma ... ; arith.bitcast ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numExpanded", "num-expanded", "Ops expanded">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+}
+
 #endif // RAYTENTION_CODEGEN_LLVMCPU_PASSES_TD

@@ -1,0 +1,26 @@
+//===- Passes.h - passes that several pipelines share -----------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_PASSES_PIPELINES_PASSES_H
+#define RAYTENTION_PASSES_PIPELINES_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
+
+namespace raytention {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Pipelines/Passes.h.inc"
+
+} // namespace raytention
+
+#endif // RAYTENTION_PASSES_PIPELINES_PASSES_H

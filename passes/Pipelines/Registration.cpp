@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines/Registration.h"
+#include "codegen/LlvmCpu/CpuPipeline.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Decompose/Passes.h"
@@ -67,6 +68,10 @@ static void registerBufferizationModels(DialectRegistry &registry) {
 }
 
 static void registerPipelines() {
+  PassPipelineRegistration<>("rt-cpu",
+                             "the streaming form as tasks for CPU workers, "
+                             "down to the LLVM dialect",
+                             buildCpuPipeline);
   PassPipelineRegistration<>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
       [](OpPassManager &pm) {

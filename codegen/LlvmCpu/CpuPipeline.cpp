@@ -8,19 +8,15 @@
 
 #include "codegen/LlvmCpu/CpuPipeline.h"
 #include "codegen/LlvmCpu/Passes.h"
-#if __has_include("passes/Pipelines/SweepPipeline.h")
-#include "passes/Pipelines/SweepPipeline.h"
-#define RAYTENTION_HAS_SWEEPS 1
-#endif
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/ReferencePipeline.h"
+#include "passes/Pipelines/SweepPipeline.h"
 
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace raytention;
 
-#ifdef RAYTENTION_HAS_SWEEPS
 static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
 
 /// Sweeps on tiles become loops over vectors and buffers, those become tasks.
@@ -35,23 +31,18 @@ static void buildCpuLlvmStage(OpPassManager &pm) {
   pm.addPass(createExpandMathPass());
   buildLlvmLowering(pm);
 }
-#endif
 
 static void buildEntryStage(OpPassManager &pm) {
   pm.addPass(createCpuEntryPass());
 }
 
 ArrayRef<PipelineStage> raytention::getCpuStages() {
-#ifdef RAYTENTION_HAS_SWEEPS
   static constexpr PipelineStage kStages[] = {{"sweeps", buildSweepStage},
                                               {"tiled", buildTiles},
                                               {"fused", buildFuseStage},
                                               {"cpu", buildCpuStage},
                                               {"llvm", buildCpuLlvmStage}};
   return kStages;
-#else
-  return {};
-#endif
 }
 
 ArrayRef<PipelineStage> raytention::getReferenceStages() {

@@ -72,9 +72,7 @@ SmallVector<Value> KernelBuilder::carry(
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   Values next = body(op.getInductionVar(), op.getRegionIterArgs());
-  // A loop that carries nothing has its terminator already.
-  if (!init.empty())
-    scf::YieldOp::create(b, loc, next);
+  scf::YieldOp::create(b, loc, next);
   return Values(op.getResults());
 }
 

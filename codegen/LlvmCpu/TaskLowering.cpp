@@ -123,7 +123,7 @@ LogicalResult TaskLowering::lower(Operation *op) {
             ScoreSweepOp, ReduceSweepOp, WeighOp, MergeOp, FinalizeOp>(
           [&](auto typed) { return lower(typed); })
       .Case<tensor::CastOp>([&](auto cast) -> LogicalResult {
-        buffers[cast.getResult()] = buffers[cast.getSource()];
+        alias(cast.getResult(), cast.getSource());
         return success();
       })
       .Default([&](Operation *other) -> LogicalResult {
@@ -282,7 +282,7 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   for (auto [init, arg] : llvm::zip(op.getInitArgs(), op.getRegionIterArgs())) {
     if (!isa<TensorType>(init.getType()))
       return op.emitOpError() << "expected a loop that carries tensors only";
-    buffers[arg] = buffers[init];
+    alias(arg, init);
   }
   auto loop = scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
                                  scalar(op.getUpperBound()),
@@ -299,7 +299,7 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   llvm::append_range(freeBuffers, loopBuffers);
   std::swap(outer, loopBuffers);
   for (auto [init, result] : llvm::zip(op.getInitArgs(), op.getResults()))
-    buffers[result] = buffers[init];
+    alias(result, init);
   return success();
 }
 
@@ -308,7 +308,7 @@ LogicalResult TaskLowering::lower(scf::ForallOp op) {
     return op.emitOpError() << "expected an inner forall over key ranges";
   KernelBuilder k = kernel(op.getLoc());
   for (auto [init, arg] : llvm::zip(op.getOutputs(), op.getRegionIterArgs()))
-    buffers[arg] = buffers[init];
+    alias(arg, init);
   auto loop = scf::ForOp::create(
       b, op.getLoc(), scalar(op.getMixedLowerBound()[0], op.getLoc()),
       scalar(op.getMixedUpperBound()[0], op.getLoc()), k.index(1));
@@ -320,7 +320,7 @@ LogicalResult TaskLowering::lower(scf::ForallOp op) {
       return failure();
   }
   for (auto [init, result] : llvm::zip(op.getOutputs(), op.getResults()))
-    buffers[result] = buffers[init];
+    alias(result, init);
   return success();
 }
 
@@ -507,8 +507,8 @@ LogicalResult TaskLowering::lower(ScoreSweepOp op) {
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   scoreSweep(k, *pairs, *state);
-  buffers[op.getFloats()] = buffers[op.getFloatsIn()];
-  buffers[op.getPositions()] = buffers[op.getPositionsIn()];
+  alias(op.getFloats(), op.getFloatsIn());
+  alias(op.getPositions(), op.getPositionsIn());
   return success();
 }
 
@@ -524,8 +524,8 @@ LogicalResult TaskLowering::lower(ReduceSweepOp op) {
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   reduceSweep(k, *pairs, score->view, *state);
-  buffers[op.getFloats()] = buffers[op.getFloatsIn()];
-  buffers[op.getPositions()] = buffers[op.getPositionsIn()];
+  alias(op.getFloats(), op.getFloatsIn());
+  alias(op.getPositions(), op.getPositionsIn());
   return success();
 }
 
@@ -561,7 +561,7 @@ LogicalResult TaskLowering::lower(linalg::ContractOp op) {
   KernelBuilder k = kernel(op.getLoc());
   accumulateSums(k, weights->numWeighted, weights->data, keys->packed,
                  sums->view);
-  buffers[op->getResult(0)] = buffers[op.getOutputs()[0]];
+  alias(op->getResult(0), op.getOutputs()[0]);
   return success();
 }
 

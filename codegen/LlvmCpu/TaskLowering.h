@@ -83,6 +83,11 @@ private:
   mlir::Value scalar(mlir::OpFoldResult value, mlir::Location loc);
   KernelBuilder kernel(mlir::Location loc) { return {b, loc, layout}; }
 
+  /// `result` lives where `source` does.
+  void alias(mlir::Value result, mlir::Value source) {
+    TensorBuffer buffer = buffers.lookup(source);
+    buffers[result] = buffer;
+  }
   /// The buffer of a tensor, or an error at `op` that says what was expected.
   template <typename BufferKind>
   const BufferKind *get(mlir::Operation *op, mlir::Value tensor,

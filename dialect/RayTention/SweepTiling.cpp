@@ -34,7 +34,9 @@ MutableOperandRange FinalizeOp::getDpsInitsMutable() {
 namespace {
 
 /// Slices operands along named axes: each dimension of an operand is one of the
-/// loop axes (batch, row, key) or taken whole.
+/// loop axes (batch, row, key) or taken whole. A slice of a state without fields
+/// does not verify; whoever tiles replaces it by its producer or by an empty
+/// tensor, and inserts nothing for it.
 enum Axis { Batch = 0, Row = 1, Key = 2, Whole = -1 };
 
 class Slicer {

@@ -97,6 +97,19 @@ static OpFoldResult findInitSize(InitOp op, int64_t axis) {
                                                    : OpFoldResult();
 }
 
+/// A size read off another tensor is that tensor's.
+static OpFoldResult resolveSize(OpFoldResult size) {
+  auto value = dyn_cast_if_present<Value>(size);
+  auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  std::optional<int64_t> axis = dim ? dim.getConstantIndex() : std::nullopt;
+  if (!axis || !isa<RankedTensorType>(dim.getSource().getType()))
+    return size;
+  OpFoldResult source = findSize(dim.getSource(), *axis);
+  return source ? source : size;
+}
+
+static OpFoldResult findProducedSize(OpResult result, int64_t axis);
+
 OpFoldResult raytention::findSize(Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(axis))
@@ -107,7 +120,10 @@ OpFoldResult raytention::findSize(Value tensor, int64_t axis) {
     OpOperand *init = loop ? loop.getTiedLoopInit(arg) : nullptr;
     return init ? findSize(init->get(), axis) : OpFoldResult();
   }
-  auto result = cast<OpResult>(tensor);
+  return resolveSize(findProducedSize(cast<OpResult>(tensor), axis));
+}
+
+static OpFoldResult findProducedSize(OpResult result, int64_t axis) {
   return llvm::TypeSwitch<Operation *, OpFoldResult>(result.getOwner())
       .Case([&](tensor::ExtractSliceOp op) { return findSliceSize(op, axis); })
       .Case([&](tensor::CastOp op) { return findSize(op.getSource(), axis); })
@@ -118,6 +134,10 @@ OpFoldResult raytention::findSize(Value tensor, int64_t axis) {
                         : findSize(op.getKeys(), 1);
       })
       .Case([&](InitOp op) { return findInitSize(op, axis); })
+      .Case([&](MergeOp op) {
+        Value partial = op->getOperand(result.getResultNumber());
+        return findSize(partial, axis == 0 ? 0 : axis + 1);
+      })
       .Case([&](LoopLikeOpInterface op) {
         OpOperand *init = op.getTiedLoopInit(result);
         return init ? findSize(init->get(), axis) : OpFoldResult();

@@ -86,12 +86,19 @@ private:
     SmallVector<Value> states;
     for (auto [value, arg] : llvm::zip(tiled->getResults(), args))
       states.push_back(castTo(b, loc, value, arg.getType()));
-    if (args.size() > numStates) {
-      SmallVector<OpFoldResult> strides(3, b.getIndexAttr(1));
-      states.push_back(tensor::InsertSliceOp::create(
-          b, loc, tiled->getOperand(0), args.back(), offsets, sizes, strides));
-    }
+    if (args.size() > numStates)
+      states.push_back(
+          keepChunk(tiled->getOperand(0), args.back(), offsets, sizes));
     return states;
+  }
+
+  Value keepChunk(Value distances, Value kept, ArrayRef<OpFoldResult> offsets,
+                  ArrayRef<OpFoldResult> sizes) {
+    if (hasNoElements(kept.getType()))
+      return kept;
+    SmallVector<OpFoldResult> strides(3, b.getIndexAttr(1));
+    return tensor::InsertSliceOp::create(b, loc, distances, kept, offsets,
+                                         sizes, strides);
   }
 
   RewriterBase &b;

@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cleanup.h"
+#include "passes/Tile/Bounds.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
@@ -15,8 +18,27 @@
 #include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
+using namespace raytention;
+
+/// A size asked of a tensor keeps the whole of it alive: it is taken from what
+/// the tensor was made from instead.
+static void resolveSizes(func::FuncOp func) {
+  func.walk([](tensor::DimOp op) {
+    std::optional<int64_t> axis = op.getConstantIndex();
+    if (!axis || !isa<RankedTensorType>(op.getSource().getType()))
+      return;
+    OpFoldResult size = findSize(op.getSource(), *axis);
+    if (!size)
+      return;
+    OpBuilder b(op);
+    op.getResult().replaceAllUsesWith(
+        getValueOrCreateConstantIndexOp(b, op.getLoc(), size));
+    op.erase();
+  });
+}
 
 void raytention::cleanUp(func::FuncOp func) {
+  resolveSizes(func);
   func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();

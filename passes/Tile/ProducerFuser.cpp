@@ -32,6 +32,24 @@ Operation *raytention::cloneOnto(OpBuilder &b, Operation *op,
   return copy;
 }
 
+bool raytention::hasNoElements(Type type) {
+  return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
+}
+
+void raytention::insertParallel(OpBuilder &b, Location loc, scf::ForallOp loop,
+                                unsigned number, Value tile,
+                                ArrayRef<OpFoldResult> offsets,
+                                ArrayRef<OpFoldResult> sizes) {
+  Value output = loop.getRegionIterArgs()[number];
+  if (hasNoElements(tile.getType()) || hasNoElements(output.getType()))
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getTerminator().getBody());
+  SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
+  tensor::ParallelInsertSliceOp::create(b, loc, tile, output, offsets, sizes,
+                                        strides);
+}
+
 //===----------------------------------------------------------------------===//
 // Slices of slices
 //===----------------------------------------------------------------------===//
@@ -80,6 +98,15 @@ static void shortenSource(RewriterBase &rewriter,
   }
 }
 
+/// What stands for a slice without elements.
+static Value makeEmpty(OpBuilder &b, tensor::ExtractSliceOp slice) {
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0, rank = slice.getType().getRank(); axis < rank; ++axis)
+    if (slice.getType().isDynamicDim(axis))
+      sizes.push_back(cast<Value>(findSize(slice, axis)));
+  return tensor::EmptyOp::create(b, slice.getLoc(), slice.getType(), sizes);
+}
+
 //===----------------------------------------------------------------------===//
 // Producers
 //===----------------------------------------------------------------------===//
@@ -119,6 +146,10 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
           {producer, slice.getMixedOffsets(), slice.getMixedSizes(), tile});
       return tile;
     }
+  }
+  if (hasNoElements(source.getType()) || hasNoElements(slice.getType())) {
+    rewriter.setInsertionPoint(slice);
+    return makeEmpty(rewriter, slice);
   }
   shortenSource(rewriter, slice);
   return slice;

@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_PASSES_TILE_PRODUCERFUSER_H
 #define RAYTENTION_PASSES_TILE_PRODUCERFUSER_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -50,6 +51,17 @@ private:
 /// `value` as `type`, by a tensor.cast where static sizes differ.
 mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                    mlir::Type type);
+
+/// Whether a tensor type has no elements. Slices of such tensors do not verify
+/// (their offset 0 is out of bounds), so none are left: an empty tensor stands
+/// for what is read, and nothing is inserted.
+bool hasNoElements(mlir::Type type);
+
+/// Inserts a tile into the n-th output of a parallel loop, at its end.
+void insertParallel(mlir::OpBuilder &b, mlir::Location loc,
+                    mlir::scf::ForallOp loop, unsigned number, mlir::Value tile,
+                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                    llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
 /// A new op `op` with other initial values, for a body whose block arguments
 /// stand for them.

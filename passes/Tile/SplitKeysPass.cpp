@@ -94,11 +94,7 @@ private:
               b, number, kStrategy, offsets, sizes, axes, parts, begin,
               extent)))
         return failure();
-      SmallVector<OpFoldResult> strides(begin.size(), b.getIndexAttr(1));
-      b.setInsertionPointToEnd(loop.getTerminator().getBody());
-      tensor::ParallelInsertSliceOp::create(
-          b, loc, value, loop.getRegionIterArgs()[number], begin, extent,
-          strides);
+      insertParallel(b, loc, loop, number, value, begin, extent);
     }
     return success();
   }

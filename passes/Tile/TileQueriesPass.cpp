@@ -153,11 +153,7 @@ private:
       (void)op.finish.getResultTilePosition(b, number, rowOffsets.take_front(2),
                                             rowSizes.take_front(2), begin,
                                             extent);
-      SmallVector<OpFoldResult> strides(begin.size(), b.getIndexAttr(1));
-      b.setInsertionPointToEnd(loop.getTerminator().getBody());
-      tensor::ParallelInsertSliceOp::create(
-          b, loc, value, loop.getRegionIterArgs()[number], begin, extent,
-          strides);
+      insertParallel(b, loc, loop, number, value, begin, extent);
     }
   }
 

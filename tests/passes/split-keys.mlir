@@ -1,0 +1,41 @@
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-split-keys=ways=3 | FileCheck %s
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-split-keys=ways=3 --rt-split-keys=ways=2 | FileCheck %s
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --canonicalize --rt-split-keys=ways=3 --canonicalize | FileCheck %s --check-prefix=CANON
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-split-keys | FileCheck %s --check-prefix=ONE
+
+// CANON: rt.init <score> {{.*}} parts(%c3)
+// CANON: scf.forall (%{{.*}}) in (3)
+// CANON: rt.merge <score>
+// CANON: rt.merge <reduce>
+// ONE-NOT: rt.merge
+
+// CHECK-LABEL: func.func @split
+func.func @split(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<?xi64>) -> tensor<?x?x5xf32> {
+  // CHECK-DAG: %[[WAYS:.*]] = arith.constant 3 : index
+  // CHECK: %[[ROWS:.*]] = arith.minsi
+  // CHECK: %[[HI:.*]] = arith.maxsi
+  // CHECK-NOT: rt.lookup
+  // CHECK-NOT: rt.distance
+  // CHECK: %[[LEN:.*]] = arith.ceildivsi %[[HI]], %[[WAYS]]
+  // As many parts as ways, empty or not.
+  // CHECK: %[[PF0:.*]], %[[PP0:.*]] = rt.init <score> {{.*}}(%c1, %[[ROWS]]) parts(%[[WAYS]]) : tensor<1x?x?x2xf32>
+  // CHECK: %[[PART:.*]]:2 = scf.forall (%[[S:.*]]) in (%[[WAYS]]) shared_outs(%[[PF:.*]] = %[[PF0]], %[[PP:.*]] = %[[PP0]])
+  // CHECK: %[[START:.*]] = arith.muli %[[S]], %[[LEN]]
+  // CHECK: %[[LO:.*]] = arith.minsi %[[START]], %[[HI]]
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[HI]], %[[LO]]
+  // CHECK: %[[SIZE:.*]] = arith.minsi %[[LEFT]], %[[LEN]]
+  // CHECK: %[[F0:.*]] = tensor.extract_slice %[[PF]][0, %[[S]], 0, 0] [1, 1, %[[ROWS]], 2]
+  // CHECK: %[[IDS:.*]] = tensor.extract_slice %{{.*}}[%{{.*}}, %[[LO]]] [1, %[[SIZE]]]
+  // CHECK: %[[K:.*]] = rt.lookup %{{.*}}[%[[IDS]]]
+  // CHECK: %[[D:.*]] = rt.distance %{{.*}}, %[[K]]
+  // CHECK: %[[F1:.*]], %{{.*}} = rt.score_sweep {{.*}} ins(%[[D]], {{.*}} at(%{{.*}}, %[[LO]]) outs(%[[F0]],
+  // CHECK: tensor.parallel_insert_slice %[[F1]] into %[[PF]][0, %[[S]], 0, 0] [1, 1, %[[ROWS]], 2]
+  // CHECK: %[[F:.*]], %{{.*}} = rt.merge <score> {{.*}}(%[[PART]]#0, %[[PART]]#1
+  // CHECK: linalg.fill {{.*}} -> tensor<1x?x1x?x4xf32>
+  // CHECK: scf.forall (%{{.*}}) in (%[[WAYS]])
+  // CHECK: rt.reduce_sweep {{.*}} ins(%{{.*}}, %[[F]],
+  // CHECK: rt.merge <reduce>
+  %y = rt.attend [#rt.centroid, #rt.entropy]
+    queries(%q : tensor<?x?x4xf32>) lookup(%table[%ids] : tensor<?x4xf32>, tensor<?x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) lengths(%len : tensor<?xi64>) -> tensor<?x?x5xf32>
+  return %y : tensor<?x?x5xf32>
+}

@@ -1,0 +1,53 @@
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 | FileCheck %s
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-tile-queries=query-tile=8 | FileCheck %s
+// RUN: rt-opt %s --rt-to-sweeps --canonicalize --rt-tile-queries=query-tile=4 --canonicalize | FileCheck %s --check-prefix=CANON
+
+// CHECK-LABEL: func.func @lengths
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x?x4xf32>, %[[TABLE:[a-z0-9]*]]: tensor<?x4xf32>, %[[IDS:[a-z0-9]*]]: tensor<?x?xi32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<1xf32>, %[[OFF:[a-z0-9]*]]: index, %[[LEN:[a-z0-9]*]]: tensor<?xi64>
+// CANON-LABEL: func.func @lengths
+// CANON: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (%{{.*}}, %{{.*}}) step (1, 4)
+// CANON: rt.score_sweep
+// CANON: rt.finalize
+func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<?xi64>) -> tensor<?x?x5xf32> {
+  // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+  // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[TQ:.*]] = tensor.dim %[[Q]], %c1
+  // CHECK-NOT: rt.
+  // CHECK: scf.forall (%[[B:.*]], %[[I:.*]]) = (0, 0) to (%{{.*}}, %[[TQ]]) step (1, %[[C4]]) shared_outs(%[[Y:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}})
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[TQ]], %[[I]]
+  // CHECK: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %[[C4]]
+  // CHECK: %[[ROW:.*]] = arith.addi %[[OFF]], %[[I]]
+  // CHECK: %[[OWN:.*]] = tensor.extract %[[LEN]][%[[B]]]
+  // CHECK: %[[LENGTH:.*]] = arith.index_cast %[[OWN]]
+  // CHECK: %[[END:.*]] = arith.addi %[[ROW]], %[[ROWS]]
+  // CHECK: %[[SEEN:.*]] = arith.minsi %[[END]], %[[LENGTH]]
+  // CHECK: %[[HI:.*]] = arith.maxsi %[[SEEN]], %[[C0]]
+  // CHECK: %[[QT:.*]] = tensor.extract_slice %[[Q]][%[[B]], %[[I]], 0] [1, %[[ROWS]], 4]
+  // CHECK: %[[IDST:.*]] = tensor.extract_slice %[[IDS]][%[[B]], 0] [1, %[[HI]]]
+  // CHECK: %[[K:.*]] = rt.lookup %[[TABLE]][%[[IDST]]]
+  // CHECK: %[[D:.*]] = rt.distance %[[QT]], %[[K]]
+  // CHECK: %[[F0:.*]], %[[P0:.*]] = rt.init <score> {{.*}}(%c1, %[[ROWS]])
+  // The range stands for the lengths.
+  // CHECK: rt.score_sweep {{.*}} ins(%[[D]], {{.*}}) at(%[[ROW]], %[[C0]]) outs(%[[F0]], %[[P0]]
+  // CHECK: rt.reduce_sweep {{.*}} ins(%[[D]], {{.*}}) keys(%[[K]] {{.*}}) at(%[[ROW]], %[[C0]]) outs
+  // CHECK: %[[YT:.*]], %{{.*}}, %{{.*}} = rt.finalize {{.*}} at(%[[ROW]]) lengths(%{{.*}} : tensor<1xi64>)
+  // CHECK: tensor.parallel_insert_slice %[[YT]] into %[[Y]][%[[B]], %[[I]], 0] [1, %[[ROWS]], 5]
+  %y = rt.attend [#rt.centroid, #rt.entropy]
+    queries(%q : tensor<?x?x4xf32>) lookup(%table[%ids] : tensor<?x4xf32>, tensor<?x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) lengths(%len : tensor<?xi64>) -> tensor<?x?x5xf32>
+  return %y : tensor<?x?x5xf32>
+}
+
+// CHECK-LABEL: func.func @static
+// CANON-LABEL: func.func @static
+// CANON: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (2, 8) step (1, 4)
+func.func @static(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> {
+  // CHECK-DAG: %[[T:.*]] = arith.constant 8 : index
+  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) = (0, 0) to (2, 8) step (1, %{{.*}})
+  // CHECK: %[[ROWS:.*]] = arith.minsi
+  // CHECK: %[[END:.*]] = arith.addi %[[I]], %[[ROWS]]
+  // CHECK: arith.minsi %[[END]], %[[T]]
+  // CHECK: rt.finalize {{.*}} at(%[[I]]) outs
+  %y = rt.attend [#rt.centroid, #rt.entropy]
+    queries(%q : tensor<2x8x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<2x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) -> tensor<2x8x5xf32>
+  return %y : tensor<2x8x5xf32>
+}

@@ -252,6 +252,15 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
   if (onlyFilled)
     return success();
   RankedTensorType type = op.getType();
+  if (llvm::is_contained(type.getShape(), 0)) {
+    // Stands for what has no elements: a state without fields, no copies.
+    KernelBuilder k = kernel(op.getLoc());
+    Type element = type.getElementType();
+    Value data =
+        allocate(MemRefType::get({1, 0, layout.queryLanes()}, element));
+    buffers[op.getResult()] = StateBuffer{{data, k.index(0)}, 1};
+    return success();
+  }
   if (type.getRank() != 3)
     return op.emitOpError() << "expected kept scores [1, rows, keys], got "
                             << type;
@@ -574,10 +583,16 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
   auto *ids = get<ArgumentView>(op, op.getIds(), "a slice of the ids");
   auto *signals = get<ArgumentView>(op, op.getSignalsIn(), "a result slice");
   auto *norm = get<ArgumentView>(op, op.getNormIn(), "a result slice");
-  auto *indices = get<ArgumentView>(op, op.getIndicesIn(), "a result slice");
+  ArgumentView indices;
+  if (getNumCopies(op.getChannels()) > 0) {
+    auto *view = get<ArgumentView>(op, op.getIndicesIn(), "a result slice");
+    if (!view)
+      return failure();
+    indices = *view;
+  }
   auto rows = op.getNormIn().getDefiningOp<tensor::ExtractSliceOp>();
   if (failed(score) || failed(reduce) || !sums || !table || !ids || !signals ||
-      !norm || !indices || !rows)
+      !norm || !rows)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   Value length;
@@ -603,7 +618,7 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
                  length,
                  *signals,
                  *norm,
-                 *indices};
+                 indices};
   finalizeRows(k, loop);
   return success();
 }

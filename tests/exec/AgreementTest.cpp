@@ -245,6 +245,7 @@ TEST(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
       Shape shape = generator.shape(draw.options.schedule);
       std::string text = describe(draw, shape);
       llvm::outs() << "draw " << i * kShapes + j << ": " << text << "\n";
+      llvm::outs().flush();
       SCOPED_TRACE(text);
       runShape(generator, draw, shape, *streaming, *reference);
       if (HasFatalFailure())

@@ -10,9 +10,8 @@ config.excludes = ["data", "numerics", "unit", "python"]
 config.test_source_root = os.path.join(config.rt_src_root, "tests")
 config.test_exec_root = os.path.join(config.rt_obj_root, "tests")
 
-tools = os.path.join(config.rt_obj_root, "tools")
-path = [os.path.join(tools, name) for name in sorted(os.listdir(tools))]
-path += [config.llvm_tools_dir, config.environment.get("PATH", "")]
+path = [os.path.join(config.rt_obj_root, "bin"), config.llvm_tools_dir,
+        config.environment.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
 
 for library in ("mlir_runner_utils", "mlir_c_runner_utils"):

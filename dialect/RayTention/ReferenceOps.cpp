@@ -163,7 +163,8 @@ DistanceOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
       {sizes[0], sizes[2], width}, strides);
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size)
+                                         : ShapedType::kDynamic);
   auto tile = DistanceOp::create(
       b, getLoc(), RankedTensorType::get(shape, elementOf(getDistances())),
       queries, keys, getMetricAttr(), getPrecisionAttr());

@@ -85,7 +85,7 @@ struct SweepUsedChannels : public OpRewritePattern<FinalizeOp> {
     auto newScore = ScoreSweepOp::create(
         rewriter, score.getLoc(), init->getResultTypes(), score.getDistances(),
         score.getTau(), score.getGammas(), score.getRow(), score.getKey(),
-        score.getLengths(), init.getFloats(), init.getPositions(), channels,
+        init.getFloats(), init.getPositions(), score.getLengths(), channels,
         score.getMaskAttr());
     InitOp rinit = rebuildInit(rewriter, reduceInit, channels);
     Value sums = rebuildSums(rewriter, sumsInit, layout.numWeighted);

@@ -76,8 +76,9 @@ def RT_ScoreSweepOp : RT_SweepOp<"score_sweep",
   }];
   let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$tau,
     AnyRankedTensor:$gammas, Index:$row, Index:$key,
-    Optional<AnyRankedTensor>:$lengths, AnyRankedTensor:$floats_in,
-    AnyRankedTensor:$positions_in, ArrayAttr:$channels,
+    AnyRankedTensor:$floats_in, AnyRankedTensor:$positions_in,
+    // Last, so that result types are inferred from the states with it or without.
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
     OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions);
   let assemblyFormat = [{
@@ -221,9 +222,10 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure,
     AnyRankedTensor:$score_positions, AnyRankedTensor:$reduce_floats,
     AnyRankedTensor:$reduce_positions, AnyRankedTensor:$sums,
     AnyRankedTensor:$table, AnyRankedTensor:$ids, AnyRankedTensor:$tau,
-    AnyRankedTensor:$gammas, Index:$row, Optional<AnyRankedTensor>:$lengths,
-    AnyRankedTensor:$signals_in, AnyRankedTensor:$norm_in,
-    AnyRankedTensor:$indices_in, ArrayAttr:$channels, ArrayAttr:$sweep_channels,
+    AnyRankedTensor:$gammas, Index:$row, AnyRankedTensor:$signals_in,
+    AnyRankedTensor:$norm_in, AnyRankedTensor:$indices_in,
+    // Last, so that result types are inferred from the outs with it or without.
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels, ArrayAttr:$sweep_channels,
     DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
   let results = (outs AnyRankedTensor:$signals, AnyRankedTensor:$norm,
     AnyRankedTensor:$indices);

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace raytention;
 
 MutableOperandRange ScoreSweepOp::getDpsInitsMutable() {
-  auto [begin, size] = getODSOperandIndexAndLength(6);
+  auto [begin, size] = getODSOperandIndexAndLength(5);
   return MutableOperandRange(*this, begin, size + 1);
 }
 MutableOperandRange ReduceSweepOp::getDpsInitsMutable() {
@@ -27,7 +27,7 @@ MutableOperandRange ReduceSweepOp::getDpsInitsMutable() {
   return MutableOperandRange(*this, begin, size + (getSumsIn() ? 2 : 1));
 }
 MutableOperandRange FinalizeOp::getDpsInitsMutable() {
-  auto [begin, size] = getODSOperandIndexAndLength(11);
+  auto [begin, size] = getODSOperandIndexAndLength(10);
   return MutableOperandRange(*this, begin, size + 2);
 }
 
@@ -71,6 +71,8 @@ public:
     if (isZeroInteger(offsets[axis]))
       return base;
     Value offset = getValueOrCreateConstantIndexOp(b, loc, offsets[axis]);
+    if (isZeroInteger(OpFoldResult(base)))
+      return offset;
     return arith::AddIOp::create(b, loc, base, offset);
   }
 
@@ -107,8 +109,8 @@ static ScoreSweepOp tileSweep(ScoreSweepOp op, OpBuilder &b, Slicer &slice,
   Value row = slice.shift(op.getRow(), Row), key = slice.shift(op.getKey(), Key);
   return ScoreSweepOp::create(
       b, op.getLoc(), TypeRange{inits[0].getType(), inits[1].getType()},
-      distances, op.getTau(), op.getGammas(), row, key, lengths, inits[0],
-      inits[1], op.getChannelsAttr(), op.getMaskAttr());
+      distances, op.getTau(), op.getGammas(), row, key, inits[0], inits[1],
+      lengths, op.getChannelsAttr(), op.getMaskAttr());
 }
 static ReduceSweepOp tileSweep(ReduceSweepOp op, OpBuilder &b, Slicer &slice,
                                ValueRange inits) {
@@ -160,8 +162,14 @@ static LogicalResult placeResult(Op op, OpBuilder &b, unsigned number,
 // Splitting the keys: partial states [B, P, ...], merged by rt.merge.
 //===----------------------------------------------------------------------===//
 
+/// How many parts loops over the keys in steps of `size` have. A size that is
+/// the N-th part of the keys, rounded up, asks for N: the last ones may then be
+/// empty, and even no keys at all leave N parts (empty ones merge away).
 static OpFoldResult getNumParts(OpBuilder &b, Location loc, Value distances,
                                 OpFoldResult size) {
+  if (auto value = dyn_cast<Value>(size))
+    if (auto part = value.getDefiningOp<arith::CeilDivSIOp>())
+      return part.getRhs();
   AffineExpr s0, s1;
   bindSymbols(b.getContext(), s0, s1);
   return affine::makeComposedFoldedAffineApply(
@@ -233,8 +241,8 @@ tilePart(Op op, OpBuilder &b, ValueRange partials,
     SmallVector<int64_t> shape;
     for (auto [axis, size] : llvm::enumerate(extent))
       if (axis != 1)
-        shape.push_back(
-            getConstantIntValue(size).value_or(ShapedType::kDynamic));
+        shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size)
+                                             : ShapedType::kDynamic);
     auto type = cast<RankedTensorType>(partial.getType());
     SmallVector<OpFoldResult> strides(begin.size(), b.getIndexAttr(1));
     auto part = tensor::ExtractSliceOp::create(b, op.getLoc(),
@@ -355,8 +363,8 @@ FinalizeOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
       b, getLoc(),
       TypeRange{signals.getType(), norm.getType(), indices.getType()},
       scoreFloats, scorePositions, reduceFloats, reducePositions, sums,
-      getTable(), ids, getTau(), getGammas(), row, lengths, signals, norm,
-      indices, getChannelsAttr(), getSweepChannelsAttr(), getDecayOriginAttr());
+      getTable(), ids, getTau(), getGammas(), row, signals, norm, indices,
+      lengths, getChannelsAttr(), getSweepChannelsAttr(), getDecayOriginAttr());
   SmallVector<Value> results(tiled->getResults());
   return TilingResult{{tiled}, results, slice.slices};
 }

@@ -21,6 +21,9 @@ namespace raytention {
 #define GEN_PASS_REGISTRATION
 #include "passes/Pipelines/Passes.h.inc"
 
+/// A pass that verifies `stage`.
+std::unique_ptr<mlir::Pass> createVerifyStagePass(llvm::StringRef stage);
+
 } // namespace raytention
 
 #endif // RAYTENTION_PASSES_PIPELINES_PASSES_H

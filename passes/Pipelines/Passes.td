@@ -25,4 +25,22 @@ def ExpandCopiesPass : Pass<"rt-expand-copies", "::mlir::func::FuncOp"> {
     Statistic<"numExpanded", "num-expanded", "strided copies expanded">];
 }
 
+def VerifyStagePass : Pass<"rt-verify-stage"> {
+  let summary = "only what is legal at a stage remains";
+  let description = [{
+    Fails on the first op that a stage does not know, naming both. Changes
+    nothing. Stages: attention, reference, linalg, sweeps, tiled, fused, cpu,
+    llvm.
+
+    Before and after, with stage=sweeps:
+    ```mlir
+    %f, %p = rt.score_sweep ...   // legal
+    %y = rt.attend ...            // error: 'rt.attend' op is not legal at stage sweeps
+    ```
+  }];
+  let options = [Option<"stage", "stage", "std::string", "\"\"",
+    "name of the stage that the IR should be in">];
+  let statistics = [Statistic<"numChecked", "checked", "ops checked">];
+}
+
 #endif // RAYTENTION_PASSES_PIPELINES_PASSES_TD

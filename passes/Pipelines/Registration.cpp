@@ -7,11 +7,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines/Registration.h"
+#include "codegen/LlvmCpu/CpuPipeline.h"
+#include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Decompose/Passes.h"
+#include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
+#include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Sweep/Passes.h"
+#include "passes/Tile/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,6 +68,10 @@ static void registerBufferizationModels(DialectRegistry &registry) {
 }
 
 static void registerPipelines() {
+  PassPipelineRegistration<>("rt-cpu",
+                             "the streaming form as tasks for CPU workers, "
+                             "down to the LLVM dialect",
+                             buildCpuPipeline);
   PassPipelineRegistration<>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
       [](OpPassManager &pm) {
@@ -91,4 +101,9 @@ void raytention::registerPasses() {
   registerDecomposePasses();
   registerPipelinesPasses();
   registerPipelines();
+  registerLlvmCpuPasses();
+  registerSweepPasses();
+  registerTilePasses();
+  registerFusePasses();
+  registerStreamPipeline();
 }

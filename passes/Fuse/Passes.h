@@ -1,0 +1,23 @@
+//===- Passes.h - passes of the Fuse folder ---------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_PASSES_FUSE_PASSES_H
+#define RAYTENTION_PASSES_FUSE_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace raytention {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Fuse/Passes.h.inc"
+
+} // namespace raytention
+
+#endif // RAYTENTION_PASSES_FUSE_PASSES_H

@@ -1,0 +1,109 @@
+//===- VerifyStagePass.cpp - only what is legal at a stage remains -*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Pipelines/Passes.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace raytention {
+#define GEN_PASS_DEF_VERIFYSTAGEPASS
+#include "passes/Pipelines/Passes.h.inc"
+} // namespace raytention
+
+using namespace mlir;
+using namespace raytention;
+
+namespace {
+
+/// What a stage may hold: whole dialects and single ops of others.
+struct Stage {
+  StringRef name;
+  SmallVector<StringRef> dialects, ops;
+};
+
+const SmallVector<Stage> &getStages() {
+  static const SmallVector<Stage> stages = {
+      {"attention",
+       {"builtin", "func", "arith", "tensor"},
+       {"rt.attend", "rt.attend_grad"}},
+      {"reference",
+       {"builtin", "func", "arith", "math", "tensor", "linalg"},
+       {"rt.lookup", "rt.distance", "rt.softmax", "rt.decay", "rt.reduce",
+        "rt.arg_select", "rt.normalize"}},
+      {"linalg",
+       {"builtin", "func", "arith", "math", "tensor", "linalg", "scf", "cf"},
+       {}},
+      {"sweeps",
+       {"builtin", "func", "arith", "tensor"},
+       {"linalg.fill", "linalg.yield", "rt.lookup", "rt.distance", "rt.init",
+        "rt.score_sweep", "rt.reduce_sweep", "rt.merge", "rt.finalize"}},
+      {"tiled",
+       {"builtin", "func", "arith", "tensor", "scf", "affine"},
+       {"linalg.fill", "linalg.yield", "rt.lookup", "rt.distance", "rt.init",
+        "rt.score_sweep", "rt.reduce_sweep", "rt.merge", "rt.finalize"}},
+      {"fused",
+       {"builtin", "func", "arith", "tensor", "scf", "affine"},
+       {"linalg.fill", "linalg.contract", "linalg.yield", "rt.lookup",
+        "rt.distance", "rt.init", "rt.score_sweep", "rt.reduce_sweep",
+        "rt.weigh", "rt.merge", "rt.finalize"}},
+      {"cpu",
+       {"builtin", "func", "arith", "math", "scf", "cf", "memref", "vector",
+        "llvm"},
+       {}},
+      {"llvm", {"builtin", "llvm"}, {}},
+  };
+  return stages;
+}
+
+bool isLegal(const Stage &stage, Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return llvm::is_contained(stage.ops, name) ||
+         llvm::is_contained(stage.dialects,
+                            op->getName().getDialectNamespace());
+}
+
+struct VerifyStagePass : public raytention::impl::VerifyStagePassBase<VerifyStagePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const Stage *found = llvm::find_if(
+        getStages(), [&](const Stage &known) { return known.name == stage; });
+    if (found == getStages().end()) {
+      reportUnknown();
+      return signalPassFailure();
+    }
+    WalkResult walked = getOperation()->walk([&](Operation *op) {
+      ++numChecked;
+      if (isLegal(*found, op))
+        return WalkResult::advance();
+      op->emitOpError() << "is not legal at stage " << found->name;
+      return WalkResult::interrupt();
+    });
+    if (walked.wasInterrupted())
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+  void reportUnknown() {
+    auto names = llvm::map_range(getStages(),
+                                 [](const Stage &known) { return known.name; });
+    getOperation()->emitError()
+        << "expected a stage out of " << llvm::join(names, ", ") << ", got '"
+        << stage << "'";
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> raytention::createVerifyStagePass(StringRef stage) {
+  VerifyStagePassOptions options;
+  options.stage = stage.str();
+  return createVerifyStagePass(options);
+}

@@ -1,0 +1,166 @@
+//===- Bounds.cpp - sizes and constant bounds of index values ---*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Bounds.h"
+#include "dialect/RayTention/RayTention.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace raytention;
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+using Bound = std::optional<int64_t>;
+
+/// `combine` of two bounds; none unless both are known.
+static Bound combineBounds(Operation *op,
+                           llvm::function_ref<int64_t(int64_t, int64_t)> combine) {
+  Bound lhs = getConstantBound(op->getOperand(0));
+  Bound rhs = getConstantBound(op->getOperand(1));
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return combine(*lhs, *rhs);
+}
+
+/// The smaller of the bounds that are known: a minimum is below either.
+static Bound boundMinimum(Operation *op) {
+  Bound lhs = getConstantBound(op->getOperand(0));
+  Bound rhs = getConstantBound(op->getOperand(1));
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return std::min(*lhs, *rhs);
+}
+
+Bound raytention::getConstantBound(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
+  return llvm::TypeSwitch<Operation *, Bound>(op)
+      .Case([](arith::MinSIOp op) { return boundMinimum(op); })
+      .Case([&](arith::MaxSIOp op) { return combineBounds(op, larger); })
+      .Case([](arith::AddIOp op) {
+        return combineBounds(op, [](int64_t a, int64_t b) { return a + b; });
+      })
+      .Case([](arith::IndexCastOp op) { return getConstantBound(op.getIn()); })
+      .Case([&](arith::SelectOp op) -> Bound {
+        Bound lhs = getConstantBound(op.getTrueValue());
+        Bound rhs = getConstantBound(op.getFalseValue());
+        return lhs && rhs ? Bound(larger(*lhs, *rhs)) : std::nullopt;
+      })
+      .Default([](Operation *) -> Bound { return std::nullopt; });
+}
+
+Bound raytention::getConstantBound(OpFoldResult size) {
+  if (auto attr = dyn_cast_if_present<Attribute>(size))
+    return cast<IntegerAttr>(attr).getInt();
+  auto value = dyn_cast_if_present<Value>(size);
+  return value ? getConstantBound(value) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// The size operand of a slice that stands for `axis` of its result.
+static OpFoldResult findSliceSize(tensor::ExtractSliceOp op, int64_t axis) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes()))
+    if (!dropped.test(dim) && axis-- == 0)
+      return size;
+  return {};
+}
+
+/// The size operand of an initial state along `axis`.
+static OpFoldResult findInitSize(InitOp op, int64_t axis) {
+  SmallVector<Value> sizes = {op.getBatch(), op.getRows()};
+  if (op.getParts())
+    sizes.insert(sizes.begin() + 1, op.getParts());
+  return axis < static_cast<int64_t>(sizes.size()) ? OpFoldResult(sizes[axis])
+                                                   : OpFoldResult();
+}
+
+OpFoldResult raytention::findSize(Value tensor, int64_t axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(axis))
+    return IntegerAttr::get(IndexType::get(type.getContext()),
+                            type.getDimSize(axis));
+  if (auto arg = dyn_cast<BlockArgument>(tensor)) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(arg.getOwner()->getParentOp());
+    OpOperand *init = loop ? loop.getTiedLoopInit(arg) : nullptr;
+    return init ? findSize(init->get(), axis) : OpFoldResult();
+  }
+  auto result = cast<OpResult>(tensor);
+  return llvm::TypeSwitch<Operation *, OpFoldResult>(result.getOwner())
+      .Case([&](tensor::ExtractSliceOp op) { return findSliceSize(op, axis); })
+      .Case([&](tensor::CastOp op) { return findSize(op.getSource(), axis); })
+      .Case([&](tensor::EmptyOp op) { return op.getMixedSizes()[axis]; })
+      .Case([&](LookupOp op) { return findSize(op.getIndices(), axis); })
+      .Case([&](DistanceOp op) {
+        return axis < 2 ? findSize(op.getQueries(), axis)
+                        : findSize(op.getKeys(), 1);
+      })
+      .Case([&](InitOp op) { return findInitSize(op, axis); })
+      .Case([&](LoopLikeOpInterface op) {
+        OpOperand *init = op.getTiedLoopInit(result);
+        return init ? findSize(init->get(), axis) : OpFoldResult();
+      })
+      .Case([&](DestinationStyleOpInterface op) {
+        return findSize(op.getTiedOpOperand(result)->get(), axis);
+      })
+      .Default([](Operation *) { return OpFoldResult(); });
+}
+
+OpFoldResult raytention::getSize(OpBuilder &b, Location loc, Value tensor,
+                                 int64_t axis) {
+  OpFoldResult size = findSize(tensor, axis);
+  return size ? size : tensor::getMixedSize(b, loc, tensor, axis);
+}
+
+OpFoldResult raytention::getTypedSize(OpBuilder &b, Location loc, Value tensor,
+                                      int64_t axis) {
+  OpFoldResult size = getSize(b, loc, tensor, axis);
+  if (cast<RankedTensorType>(tensor.getType()).isDynamicDim(axis))
+    return getValueOrCreateConstantIndexOp(b, loc, size);
+  return size;
+}
+
+OpFoldResult raytention::addOffsets(OpBuilder &b, Location loc,
+                                    OpFoldResult lhs, OpFoldResult rhs) {
+  if (isZeroInteger(lhs))
+    return rhs;
+  if (isZeroInteger(rhs))
+    return lhs;
+  return arith::AddIOp::create(b, loc,
+                               getValueOrCreateConstantIndexOp(b, loc, lhs),
+                               getValueOrCreateConstantIndexOp(b, loc, rhs))
+      .getResult();
+}
+
+Value raytention::makeFunctionConstant(OpBuilder &b, Location loc,
+                                       int64_t value) {
+  OpBuilder::InsertionGuard guard(b);
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  auto func = dyn_cast<FunctionOpInterface>(parent);
+  if (!func)
+    func = parent->getParentOfType<FunctionOpInterface>();
+  b.setInsertionPointToStart(&func.getFunctionBody().front());
+  return arith::ConstantIndexOp::create(b, loc, value);
+}

@@ -54,8 +54,8 @@ Value concatenate(OpBuilder &b, Location loc, ArrayRef<Value> parts,
   int64_t begin = 0;
   for (Value part : parts) {
     part = addUnitAxis(b, loc, part);
-    SmallVector<OpFoldResult> offsets = {
-        b.getIndexAttr(0), b.getIndexAttr(0), b.getIndexAttr(begin)};
+    SmallVector<OpFoldResult> offsets = {b.getIndexAttr(0), b.getIndexAttr(0),
+                                         b.getIndexAttr(begin)};
     whole = tensor::InsertSliceOp::create(b, loc, part, whole, offsets,
                                           tensor::getMixedSizes(b, loc, part),
                                           strides);
@@ -87,9 +87,8 @@ struct DecomposeAttend : public OpRewritePattern<AttendOp> {
     Value x = concatenate(rewriter, loc, values, width, context.element,
                           op.getQueries());
     auto normalized = NormalizeOp::create(
-        rewriter, loc, x.getType(),
-        getTypeLike(x, {0, 1}, {}, context.element), x, op.getQueryOffset(),
-        op.getLengths());
+        rewriter, loc, x.getType(), getTypeLike(x, {0, 1}, {}, context.element),
+        x, op.getQueryOffset(), op.getLengths());
     replace(op, rewriter, normalized, positions);
     return success();
   }
@@ -143,7 +142,8 @@ private:
   }
 };
 
-struct DecomposePass : public raytention::impl::DecomposePassBase<DecomposePass> {
+struct DecomposePass
+    : public raytention::impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
     countAttends();
     ConversionTarget target(getContext());

@@ -60,8 +60,8 @@ Value raytention::makeEmpty(OpBuilder &builder, Location loc, Type type,
 Value raytention::makeFilled(OpBuilder &builder, Location loc, Type type,
                              ArrayRef<OpFoldResult> sizes, double value) {
   auto element = cast<RankedTensorType>(type).getElementType();
-  Value scalar = arith::ConstantOp::create(builder, loc,
-                                           FloatAttr::get(element, value));
+  Value scalar =
+      arith::ConstantOp::create(builder, loc, FloatAttr::get(element, value));
   Value empty = makeEmpty(builder, loc, type, sizes);
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }

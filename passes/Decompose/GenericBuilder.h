@@ -33,12 +33,13 @@ mlir::Value buildGeneric(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// An uninitialised tensor of `type`; `sizes` are those of all dimensions.
 mlir::Value makeEmpty(mlir::OpBuilder &builder, mlir::Location loc,
-                      mlir::Type type, llvm::ArrayRef<mlir::OpFoldResult> sizes);
+                      mlir::Type type,
+                      llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
 /// The same, each element `value`.
 mlir::Value makeFilled(mlir::OpBuilder &builder, mlir::Location loc,
-                       mlir::Type type, llvm::ArrayRef<mlir::OpFoldResult> sizes,
-                       double value);
+                       mlir::Type type,
+                       llvm::ArrayRef<mlir::OpFoldResult> sizes, double value);
 
 /// The sizes of `value` along `axes`.
 llvm::SmallVector<mlir::OpFoldResult> getSizes(mlir::OpBuilder &builder,

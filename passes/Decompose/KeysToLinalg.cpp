@@ -47,8 +47,8 @@ struct LowerLookup : public OpRewritePattern<LookupOp> {
           SmallVector<Value> at;
           if (isBatched)
             at.push_back(linalg::IndexOp::create(b, loc, 0));
-          at.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                  args[0]));
+          at.push_back(
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), args[0]));
           at.push_back(linalg::IndexOp::create(b, loc, 2));
           Value element = tensor::ExtractOp::create(b, loc, table, at);
           return widen(b, loc, element, elementOf(op.getRows()));
@@ -138,24 +138,23 @@ private:
     Type element = elementOf(op.getDistances());
     Value zeros = makeFilled(builder, loc, getTypeLike(x, {0, 1}, {}, element),
                              getSizes(builder, loc, x, {0, 1}), 0);
-    return buildGeneric(
-        builder, loc, 3, {{x, {0, 1, 2}}}, {zeros, {0, 1}},
-        [&](OpBuilder &b, Location loc, ValueRange args) {
-          ElementBuilder e(b, loc, element);
-          Value value = widen(b, loc, args[0], element);
-          return e.add(args[1], e.mul(value, value));
-        });
+    return buildGeneric(builder, loc, 3, {{x, {0, 1, 2}}}, {zeros, {0, 1}},
+                        [&](OpBuilder &b, Location loc, ValueRange args) {
+                          ElementBuilder e(b, loc, element);
+                          Value value = widen(b, loc, args[0], element);
+                          return e.add(args[1], e.mul(value, value));
+                        });
   }
 
   Value takeRoots(DistanceOp op, OpBuilder &builder, Value squares) const {
     Location loc = op.getLoc();
     Value empty = makeEmpty(builder, loc, op.getDistances().getType(),
                             getPairSizes(op, builder));
-    return buildGeneric(builder, loc, 3, {{squares, {0, 1, 2}}},
-                        {empty, {0, 1, 2}},
-                        [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                          return math::SqrtOp::create(b, loc, args[0]);
-                        });
+    return buildGeneric(
+        builder, loc, 3, {{squares, {0, 1, 2}}}, {empty, {0, 1, 2}},
+        [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+          return math::SqrtOp::create(b, loc, args[0]);
+        });
   }
 
   SmallVector<OpFoldResult> getPairSizes(DistanceOp op, OpBuilder &b) const {

@@ -41,8 +41,8 @@ struct LowerReduce : public OpRewritePattern<ReduceOp> {
 
   LogicalResult matchAndRewrite(ReduceOp op,
                                 PatternRewriter &rewriter) const override {
-    Value result = op.getValues() ? sumValues(op, rewriter)
-                                  : sumWeights(op, rewriter);
+    Value result =
+        op.getValues() ? sumValues(op, rewriter) : sumWeights(op, rewriter);
     if (op.getFloor())
       result = divide(op, rewriter, result);
     if (result.getType() != op.getResult().getType())
@@ -84,8 +84,7 @@ private:
     Value empty = makeEmpty(builder, loc, sums.getType(),
                             getSizes(builder, loc, sums, {0, 1, 2}));
     return buildGeneric(
-        builder, loc, 3,
-        {{sums, {0, 1, 2}}, {sumWeights(op, builder), {0, 1}}},
+        builder, loc, 3, {{sums, {0, 1, 2}}, {sumWeights(op, builder), {0, 1}}},
         {empty, {0, 1, 2}}, [&](OpBuilder &b, Location loc, ValueRange args) {
           ElementBuilder e(b, loc, element);
           return e.div(args[0], e.max(args[1], e.constant(floor)));

@@ -33,8 +33,8 @@ class RowSelector {
 public:
   RowSelector(ArgSelectOp op, OpBuilder &b, Value numKeys)
       : op(op), b(b), loc(op.getLoc()),
-        element(cast<RankedTensorType>(op.getScores().getType())
-                    .getElementType()),
+        element(
+            cast<RankedTensorType>(op.getScores().getType()).getElementType()),
         e(b, loc, element), numKeys(numKeys),
         zero(arith::ConstantIndexOp::create(b, loc, 0)),
         one(arith::ConstantIndexOp::create(b, loc, 1)),
@@ -75,24 +75,28 @@ private:
         [&](OpBuilder &, Location, Value key, ValueRange best) {
           Value raw = load(op.getScores(), key);
           Candidate current = {orient(raw), toPosition(key)};
-          Value eligible = e.logicalAnd(isCandidate(raw, key),
-                                        isBehind(current, previous));
-          // Ties keep the earlier position; the first one always enters.
-          Value better = either(e.greater(current.score, best[0]),
-                                e.intLess(best[1], e.intConstant(0)));
-          Value takes = e.logicalAnd(eligible, better);
+          Value takes = isCandidate(raw, key);
+          takes = e.logicalAnd(takes, isBehind(current, previous));
+          takes = e.logicalAnd(takes, isBetter(current, {best[0], best[1]}));
           yield({e.select(takes, current.score, best[0]),
                  e.select(takes, current.position, best[1])});
         });
     return {scan.getResult(0), scan.getResult(1)};
   }
 
+  /// Ties keep the earlier position; the first one always enters.
+  Value isBetter(Candidate current, Candidate best) {
+    Value isLarger = e.greater(current.score, best.score);
+    Value isFirst = e.intLess(best.position, e.intConstant(0));
+    return either(isLarger, isFirst);
+  }
+
   Value isBehind(Candidate current, Candidate previous) {
     Value isTie = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
                                         current.score, previous.score);
-    return either(
-        e.less(current.score, previous.score),
-        e.logicalAnd(isTie, e.intLess(previous.position, current.position)));
+    Value isLater = e.intLess(previous.position, current.position);
+    Value isBehindTie = e.logicalAnd(isTie, isLater);
+    return either(isBehindTie, e.less(current.score, previous.score));
   }
 
   Value isCandidate(Value score, Value key) {
@@ -145,15 +149,16 @@ struct LowerArgSelect : public OpRewritePattern<ArgSelectOp> {
     Value numKeys = tensor::DimOp::create(rewriter, loc, op.getScores(), 2);
     Value empty = makeEmpty(rewriter, loc, op.getPositions().getType(),
                             getSizes(rewriter, loc, op.getScores(), {0, 1}));
-    Value positions = buildGeneric(
-        rewriter, loc, 2, {}, {empty, {0, 1}},
-        [&](OpBuilder &b, Location loc, ValueRange) -> Value {
-          RowSelector selector(op, b, numKeys);
-          Value found = op.getOrder() == Order::Last ? selector.selectLast()
-                                                     : selector.selectRank();
-          Value none = arith::ConstantIntOp::create(b, loc, 0, 32);
-          return arith::MaxSIOp::create(b, loc, found, none);
-        });
+    Value positions =
+        buildGeneric(rewriter, loc, 2, {}, {empty, {0, 1}},
+                     [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+                       RowSelector selector(op, b, numKeys);
+                       Value found = op.getOrder() == Order::Last
+                                         ? selector.selectLast()
+                                         : selector.selectRank();
+                       Value none = arith::ConstantIntOp::create(b, loc, 0, 32);
+                       return arith::MaxSIOp::create(b, loc, found, none);
+                     });
     rewriter.replaceOp(op, positions);
     return success();
   }

@@ -46,11 +46,11 @@ struct LowerSoftmax : public OpRewritePattern<SoftmaxOp> {
     Value maxima = reduceRows(
         op, rewriter, {{scores, {0, 1, 2}}}, kLowestMax,
         [](ElementBuilder &e, ValueRange v) { return e.max(v[1], v[0]); });
-    Value sums = reduceRows(
-        op, rewriter, {{scores, {0, 1, 2}}, {maxima, {0, 1}}}, 0,
-        [](ElementBuilder &e, ValueRange v) {
-          return e.add(v[2], e.exp(e.sub(v[0], v[1])));
-        });
+    Value sums =
+        reduceRows(op, rewriter, {{scores, {0, 1, 2}}, {maxima, {0, 1}}}, 0,
+                   [](ElementBuilder &e, ValueRange v) {
+                     return e.add(v[2], e.exp(e.sub(v[0], v[1])));
+                   });
     rewriter.replaceOp(
         op, {scores, buildWeights(op, rewriter, scores, maxima, sums)});
     return success();
@@ -70,14 +70,14 @@ private:
           ElementBuilder e(b, loc, element);
           Value key = linalg::IndexOp::create(b, loc, 2);
           Value row = positions.getRow(b, loc);
-          Value visible = e.logicalAnd(
-              mask.isVisible(e, toI32(b, loc, row), toI32(b, loc, key)),
-              e.logicalAnd(positions.isInside(b, loc, key),
-                           positions.isInside(b, loc, row)));
+          Value row32 = toI32(b, loc, row), key32 = toI32(b, loc, key);
+          Value visible = mask.isVisible(e, row32, key32);
+          visible = e.logicalAnd(visible, positions.isInside(b, loc, key));
+          visible = e.logicalAnd(visible, positions.isInside(b, loc, row));
           Value temperature = e.max(v[1], e.constant(kTauFloor));
           Value z = e.div(e.sub(e.constant(0), v[0]), temperature);
-          return e.select(
-              visible, z, e.constant(-std::numeric_limits<double>::infinity()));
+          return e.select(visible, z,
+                          e.constant(-std::numeric_limits<double>::infinity()));
         });
   }
 
@@ -85,20 +85,19 @@ private:
   Value buildWeights(SoftmaxOp op, OpBuilder &builder, Value scores,
                      Value maxima, Value sums) const {
     Type element = elementOf(op.getScores());
-    return mapPairs(
-        op, builder,
-        {{scores, {0, 1, 2}}, {maxima, {0, 1}}, {sums, {0, 1}}},
-        [&](OpBuilder &b, ValueRange v) {
-          ElementBuilder e(b, op.getLoc(), element);
-          Value zero = e.constant(0);
-          Value weight = e.div(e.exp(e.sub(v[0], v[1])), v[2]);
-          return e.select(e.greater(v[2], zero), weight, zero);
-        });
+    return mapPairs(op, builder,
+                    {{scores, {0, 1, 2}}, {maxima, {0, 1}}, {sums, {0, 1}}},
+                    [&](OpBuilder &b, ValueRange v) {
+                      ElementBuilder e(b, op.getLoc(), element);
+                      Value zero = e.constant(0);
+                      Value weight = e.div(e.exp(e.sub(v[0], v[1])), v[2]);
+                      return e.select(e.greater(v[2], zero), weight, zero);
+                    });
   }
 
   template <typename Body>
-  Value mapPairs(SoftmaxOp op, OpBuilder &builder,
-                 ArrayRef<LoopOperand> inputs, Body body) const {
+  Value mapPairs(SoftmaxOp op, OpBuilder &builder, ArrayRef<LoopOperand> inputs,
+                 Body body) const {
     Location loc = op.getLoc();
     Value like = op.getDistances();
     Value empty = makeEmpty(builder, loc, like.getType(),
@@ -115,8 +114,9 @@ private:
     Location loc = op.getLoc();
     Value like = op.getDistances();
     Type element = elementOf(like);
-    Value init = makeFilled(builder, loc, getTypeLike(like, {0, 1}, {}, element),
-                            getSizes(builder, loc, like, {0, 1}), start);
+    Value init =
+        makeFilled(builder, loc, getTypeLike(like, {0, 1}, {}, element),
+                   getSizes(builder, loc, like, {0, 1}), start);
     return buildGeneric(builder, loc, 3, inputs, {init, {0, 1}},
                         [&](OpBuilder &b, Location loc, ValueRange args) {
                           ElementBuilder e(b, loc, element);
@@ -170,8 +170,7 @@ private:
     } else {
       Value length = positions.getLength(b, loc);
       Value one = arith::ConstantIndexOp::create(b, loc, 1);
-      origin =
-          arith::SubIOp::create(b, loc, length ? length : numKeys, one);
+      origin = arith::SubIOp::create(b, loc, length ? length : numKeys, one);
     }
     return arith::SubIOp::create(b, loc, origin, key);
   }
@@ -184,8 +183,8 @@ private:
       return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value,
                                    zero);
     };
-    Value power = e.toFloat(
-        arith::IndexCastOp::create(b, loc, b.getI64Type(), exponent));
+    Value power =
+        e.toFloat(arith::IndexCastOp::create(b, loc, b.getI64Type(), exponent));
     // 0 log g is 0, also where g is 0.
     Value logFactor = e.select(isZero(power), zero, e.mul(power, logGamma));
     Value decayed = e.mul(weight, e.exp(logFactor));

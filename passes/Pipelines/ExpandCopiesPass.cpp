@@ -25,7 +25,8 @@ bool isContiguous(Value buffer) {
   return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
 }
 
-struct ExpandCopiesPass : public raytention::impl::ExpandCopiesPassBase<ExpandCopiesPass> {
+struct ExpandCopiesPass
+    : public raytention::impl::ExpandCopiesPassBase<ExpandCopiesPass> {
   void runOnOperation() override {
     SmallVector<memref::CopyOp> copies;
     getOperation().walk([&](memref::CopyOp copy) {

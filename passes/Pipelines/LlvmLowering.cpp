@@ -1,4 +1,4 @@
-//===- LlvmLowering.cpp - from loops and vectors to the LLVM dialect --*- C++ -*-===//
+//===- LlvmLowering.cpp - loops and vectors to LLVM -------------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ReferencePipeline.h - the reference, from tensors to LLVM --*- C++ -*-===//
+//===- ReferencePipeline.h - tensors to loops -------------------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

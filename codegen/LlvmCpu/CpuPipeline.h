@@ -25,7 +25,7 @@ struct PipelineStage {
 };
 
 /// Streaming: "sweeps", "tiled", "fused", "cpu" (tasks and entry points on
-/// buffers), "llvm". Each stage accepts what a later one has made.
+/// buffers), "llvm". A stage verifies what it is given.
 llvm::ArrayRef<PipelineStage> getCpuStages();
 /// Materialising: "reference" (loops on buffers), "cpu", "llvm".
 llvm::ArrayRef<PipelineStage> getReferenceStages();

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -165,11 +166,35 @@ parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
 // The pipeline
 //===----------------------------------------------------------------------===//
 
-/// Runs the stages of `target` up to and with `last`; empty: all of them.
+/// The first stage that `module` has not been through. A stage that verifies
+/// what it is given does not accept the result of a later one.
+static StringRef findNextStage(ModuleOp module, TargetKind target) {
+  auto func = dyn_cast_or_null<func::FuncOp>(module.lookupSymbol(kAttendName));
+  if (!func)
+    return "";
+  if (module.lookupSymbol((kAttendName + "_entry").str()))
+    return "llvm";
+  if (func.getNumResults() == 0)
+    return "cpu";
+  if (target == TargetKind::Reference)
+    return "reference";
+  bool hasAttend = false, hasLoop = false;
+  func.walk([&](Operation *op) {
+    hasAttend |= isa<AttendOp>(op);
+    hasLoop |= isa<LoopLikeOpInterface>(op);
+  });
+  return hasAttend ? "sweeps" : hasLoop ? "fused" : "tiled";
+}
+
+/// Runs the stages of `target` that `module` still needs, up to and with
+/// `last`; empty: all of them.
 static llvm::Error runStages(ModuleOp module, TargetKind target,
                              StringRef last) {
   DiagnosticCapture diagnostics(module.getContext());
-  for (const PipelineStage &stage : getStages(target)) {
+  StringRef next = findNextStage(module, target);
+  ArrayRef<PipelineStage> stages = getStages(target).drop_until(
+      [&](const PipelineStage &stage) { return stage.name == next; });
+  for (const PipelineStage &stage : stages) {
     PassManager manager(module.getContext());
     stage.build(manager);
     if (failed(manager.run(module)))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "raytention/Attention.h"
+#include "runtime/api/Compiler.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
@@ -123,6 +124,38 @@ TEST(Compile, CapTooSmallIsRefused) {
   options.workspaceCap = -1;
   EXPECT_EQ(getError(getSpec(), options),
             "expected a workspace cap >= 0 bytes, got -1");
+}
+
+TEST(Compile, StreamingObjectNeedsNoLibrary) {
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
+    AttentionSpec spec = getSpec();
+    spec.dtype = dtype;
+    CompiledModule module = llvm::cantFail(compileAttend(spec, {}, nullptr));
+    for (const std::string &symbol : module.jit->undefinedSymbols())
+      EXPECT_TRUE(symbol == "rt_parallel_for" || symbol == "memcpy" ||
+                  symbol == "memset" || symbol == "memmove")
+          << symbol;
+  }
+}
+
+TEST(Compile, AModuleOfAnyStageCompiles) {
+  for (TargetKind target : {TargetKind::Cpu, TargetKind::Reference}) {
+    CompileOptions options;
+    options.target = target;
+    AttentionSpec spec = getSpec();
+    spec.channels = {"centroid", "top:1", "spread"};
+    auto stages = target == TargetKind::Cpu
+                      ? std::vector<std::string>{"attention", "sweeps", "tiled",
+                                                 "fused", "cpu", "llvm"}
+                      : std::vector<std::string>{"attention", "reference",
+                                                 "cpu", "llvm"};
+    for (const std::string &stage : stages) {
+      std::string text = llvm::cantFail(printStage(spec, options, stage));
+      auto attention = Attention::compileModule(text, spec, options);
+      EXPECT_TRUE(bool(attention))
+          << stage << ": " << llvm::toString(attention.takeError());
+    }
+  }
 }
 
 } // namespace

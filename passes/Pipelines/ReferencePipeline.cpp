@@ -8,6 +8,7 @@
 
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Decompose/Passes.h"
+#include "passes/Pipelines/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -48,7 +49,9 @@ static void bufferize(OpPassManager &pm) {
 
 void raytention::buildReferencePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createDecomposePass());
+  pm.addPass(createVerifyStagePass("reference"));
   pm.addNestedPass<func::FuncOp>(createToLinalgPass());
+  pm.addPass(createVerifyStagePass("linalg"));
   // Without CSE: reductions that share one tensor of zeros would copy it.
   pm.addPass(createCanonicalizerPass());
   bufferize(pm);

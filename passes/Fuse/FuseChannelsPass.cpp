@@ -27,9 +27,9 @@ namespace {
 /// The stacked weights [B, C, Tq, n] of a chunk.
 Value buildWeights(OpBuilder &b, ReduceSweepOp op, int64_t numWeighted) {
   auto distances = cast<RankedTensorType>(op.getDistances().getType());
-  auto type = distances.clone({distances.getDimSize(0), numWeighted,
-                               distances.getDimSize(1),
-                               distances.getDimSize(2)});
+  auto type =
+      distances.clone({distances.getDimSize(0), numWeighted,
+                       distances.getDimSize(1), distances.getDimSize(2)});
   return WeighOp::create(b, op.getLoc(), type, op.getDistances(),
                          op.getScoreState(), op.getTau(), op.getGammas(),
                          op.getRow(), op.getKey(), op.getLengths(),
@@ -46,10 +46,10 @@ Value buildProduct(OpBuilder &b, ReduceSweepOp op, Value weights) {
   ArrayAttr maps = b.getAffineMapArrayAttr({map({batch, channel, row, key}),
                                             map({batch, key, width}),
                                             map({batch, channel, row, width})});
-  return linalg::ContractOp::create(
-             b, op.getLoc(), TypeRange{op.getSumsIn().getType()},
-             ValueRange{weights, op.getKeys()}, ValueRange{op.getSumsIn()},
-             maps)
+  return linalg::ContractOp::create(b, op.getLoc(),
+                                    TypeRange{op.getSumsIn().getType()},
+                                    ValueRange{weights, op.getKeys()},
+                                    ValueRange{op.getSumsIn()}, maps)
       ->getResult(0);
 }
 
@@ -63,7 +63,8 @@ ReduceSweepOp buildScalarSweep(OpBuilder &b, ReduceSweepOp op) {
       op.getPositionsIn(), Value(), op.getChannelsAttr(), op.getMaskAttr());
 }
 
-struct FuseChannelsPass : public raytention::impl::FuseChannelsPassBase<FuseChannelsPass> {
+struct FuseChannelsPass
+    : public raytention::impl::FuseChannelsPassBase<FuseChannelsPass> {
   void runOnOperation() override {
     SmallVector<ReduceSweepOp> sweeps;
     getOperation().walk([&](ReduceSweepOp op) {

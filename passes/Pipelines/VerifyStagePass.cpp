@@ -1,4 +1,5 @@
-//===- VerifyStagePass.cpp - only what is legal at a stage remains -*- C++ -*-===//
+//===- VerifyStagePass.cpp - only what is legal at a stage -----*- C++ -*-===//
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -69,7 +70,8 @@ bool isLegal(const Stage &stage, Operation *op) {
                             op->getName().getDialectNamespace());
 }
 
-struct VerifyStagePass : public raytention::impl::VerifyStagePassBase<VerifyStagePass> {
+struct VerifyStagePass
+    : public raytention::impl::VerifyStagePassBase<VerifyStagePass> {
   using Base::Base;
 
   void runOnOperation() override {

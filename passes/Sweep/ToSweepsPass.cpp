@@ -33,7 +33,8 @@ public:
   SweepBuilder(OpBuilder &b, AttendOp op) : b(b), op(op), loc(op.getLoc()) {
     auto queries = cast<RankedTensorType>(op.getQueries().getType());
     auto ids = cast<RankedTensorType>(op.getIds().getType());
-    element = cast<RankedTensorType>(op.getSignals().getType()).getElementType();
+    element =
+        cast<RankedTensorType>(op.getSignals().getType()).getElementType();
     dModel = queries.getDimSize(2);
     batch = getSize(op.getQueries(), 0);
     // One of the two may know the batch statically.
@@ -89,10 +90,10 @@ private:
 
   ScoreSweepOp buildScoreSweep() {
     InitOp init = buildInit(SweepKind::Score);
-    return ScoreSweepOp::create(
-        b, loc, init->getResultTypes(), distances, op.getTau(), op.getGammas(),
-        row, zero, init.getFloats(), init.getPositions(), op.getLengths(),
-        channels, op.getMaskAttr());
+    return ScoreSweepOp::create(b, loc, init->getResultTypes(), distances,
+                                op.getTau(), op.getGammas(), row, zero,
+                                init.getFloats(), init.getPositions(),
+                                op.getLengths(), channels, op.getMaskAttr());
   }
 
   ReduceSweepOp buildReduceSweep(ScoreSweepOp score) {
@@ -121,12 +122,12 @@ private:
     Value indices = tensor::EmptyOp::create(
         b, loc, {batch, rows, fixed(copies)}, b.getI32Type());
     return FinalizeOp::create(
-        b, loc,
-        TypeRange{signals.getType(), norm.getType(), indices.getType()},
+        b, loc, TypeRange{signals.getType(), norm.getType(), indices.getType()},
         score.getFloats(), score.getPositions(), reduce.getFloats(),
         reduce.getPositions(), reduce.getSums(), op.getTable(), op.getIds(),
         op.getTau(), op.getGammas(), row, signals, norm, indices,
-        op.getLengths(), op.getChannelsAttr(), channels, op.getDecayOriginAttr());
+        op.getLengths(), op.getChannelsAttr(), channels,
+        op.getDecayOriginAttr());
   }
 
   OpBuilder &b;

@@ -27,8 +27,9 @@ using namespace raytention;
 using Bound = std::optional<int64_t>;
 
 /// `combine` of two bounds; none unless both are known.
-static Bound combineBounds(Operation *op,
-                           llvm::function_ref<int64_t(int64_t, int64_t)> combine) {
+static Bound
+combineBounds(Operation *op,
+              llvm::function_ref<int64_t(int64_t, int64_t)> combine) {
   Bound lhs = getConstantBound(op->getOperand(0));
   Bound rhs = getConstantBound(op->getOperand(1));
   if (!lhs || !rhs)
@@ -137,6 +138,9 @@ static OpFoldResult findProducedSize(OpResult result, int64_t axis) {
       .Case([&](MergeOp op) {
         Value partial = op->getOperand(result.getResultNumber());
         return findSize(partial, axis == 0 ? 0 : axis + 1);
+      })
+      .Case([&](scf::ForallOp op) {
+        return findSize(op.getTiedOpOperand(result)->get(), axis);
       })
       .Case([&](LoopLikeOpInterface op) {
         OpOperand *init = op.getTiedLoopInit(result);

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/RayTention.h"
-#include "dialect/RayTention/SweepLayout.h"
 #include "passes/Tile/Bounds.h"
 #include "passes/Tile/Cleanup.h"
 #include "passes/Tile/Passes.h"
@@ -108,19 +107,12 @@ private:
   SmallVector<OpFoldResult> domain;
 };
 
-/// Whether keys change nothing in a reduce sweep's state.
-bool isIdle(ReduceSweepOp op) {
-  SweepLayout layout = SweepLayout::get(op.getChannels());
-  return layout.numFloats(SweepKind::Reduce) == 0 &&
-         layout.numInts(SweepKind::Reduce) == 0 &&
-         (!op.getSums() || layout.numWeighted == 0);
-}
-
 bool isChunked(Operation *sweep) {
   return isa<scf::ForOp>(sweep->getParentOp());
 }
 
-struct ChunkKeysPass : public raytention::impl::ChunkKeysPassBase<ChunkKeysPass> {
+struct ChunkKeysPass
+    : public raytention::impl::ChunkKeysPassBase<ChunkKeysPass> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -36,18 +36,9 @@ bool raytention::hasNoElements(Type type) {
   return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
 }
 
-void raytention::insertParallel(OpBuilder &b, Location loc, scf::ForallOp loop,
-                                unsigned number, Value tile,
-                                ArrayRef<OpFoldResult> offsets,
-                                ArrayRef<OpFoldResult> sizes) {
-  Value output = loop.getRegionIterArgs()[number];
-  if (hasNoElements(tile.getType()) || hasNoElements(output.getType()))
-    return;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
-  tensor::ParallelInsertSliceOp::create(b, loc, tile, output, offsets, sizes,
-                                        strides);
+bool raytention::isIdle(Operation *sweep) {
+  return llvm::all_of(cast<DestinationStyleOpInterface>(sweep).getDpsInits(),
+                      [](Value init) { return hasNoElements(init.getType()); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,7 +149,8 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
 Value ProducerFuser::findTile(tensor::ExtractSliceOp slice, OpResult producer) {
   for (const Fused &known : fused)
     if (known.whole == producer &&
-        isEqualConstantIntOrValueArray(known.offsets, slice.getMixedOffsets()) &&
+        isEqualConstantIntOrValueArray(known.offsets,
+                                       slice.getMixedOffsets()) &&
         isEqualConstantIntOrValueArray(known.sizes, slice.getMixedSizes()))
       return known.tile;
   return {};
@@ -193,9 +185,8 @@ static InitOp initSlice(OpBuilder &b, tensor::ExtractSliceOp slice, InitOp op) {
 
 static Value fillSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
                        linalg::FillOp op) {
-  Value empty =
-      tensor::EmptyOp::create(b, op.getLoc(), slice.getMixedSizes(),
-                              slice.getType().getElementType());
+  Value empty = tensor::EmptyOp::create(b, op.getLoc(), slice.getMixedSizes(),
+                                        slice.getType().getElementType());
   return linalg::FillOp::create(b, op.getLoc(), op.getInputs(), empty)
       .getResult(0);
 }

@@ -1,4 +1,5 @@
-//===- ProducerFuser.h - producers pulled into a loop body, slice by slice -*- C++ -*-===//
+//===- ProducerFuser.h - producers pulled into a loop body, slice by slice -*-
+//C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,7 +10,6 @@
 #ifndef RAYTENTION_PASSES_TILE_PRODUCERFUSER_H
 #define RAYTENTION_PASSES_TILE_PRODUCERFUSER_H
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -56,12 +56,8 @@ mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
 /// (their offset 0 is out of bounds), so none are left: an empty tensor stands
 /// for what is read, and nothing is inserted.
 bool hasNoElements(mlir::Type type);
-
-/// Inserts a tile into the n-th output of a parallel loop, at its end.
-void insertParallel(mlir::OpBuilder &b, mlir::Location loc,
-                    mlir::scf::ForallOp loop, unsigned number, mlir::Value tile,
-                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
-                    llvm::ArrayRef<mlir::OpFoldResult> sizes);
+/// Whether keys change nothing in a sweep: none of its states has elements.
+bool isIdle(mlir::Operation *sweep);
 
 /// A new op `op` with other initial values, for a body whose block arguments
 /// stand for them.

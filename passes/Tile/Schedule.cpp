@@ -1,4 +1,5 @@
-//===- Schedule.cpp - what the tiling passes read from a function -*- C++ -*-===//
+//===- Schedule.cpp - what the tiling passes read -------------*- C++ -*-===//
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,16 +20,17 @@ FailureOr<ScheduleAttr> raytention::getSchedule(func::FuncOp func) {
                              ScorePlan::Keep);
   if (auto schedule = dyn_cast<ScheduleAttr>(attr))
     return schedule;
-  return func.emitOpError() << "expected rt.schedule to be #rt.schedule, got "
-                            << attr;
+  return func.emitOpError()
+         << "expected rt.schedule to be #rt.schedule, got " << attr;
 }
 
-FailureOr<int64_t>
-raytention::chooseSize(func::FuncOp func, StringRef option, int64_t given,
-                       int64_t (ScheduleAttr::*scheduled)() const) {
+FailureOr<int64_t> raytention::chooseSize(func::FuncOp func, StringRef option,
+                                          int64_t given,
+                                          int64_t (ScheduleAttr::*scheduled)()
+                                              const) {
   if (given < 0)
-    return func.emitOpError() << "expected a positive " << option << ", got "
-                              << given;
+    return func.emitOpError()
+           << "expected a positive " << option << ", got " << given;
   if (given > 0)
     return given;
   FailureOr<ScheduleAttr> schedule = getSchedule(func);

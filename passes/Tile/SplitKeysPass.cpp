@@ -9,6 +9,7 @@
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Tile/Bounds.h"
 #include "passes/Tile/Cleanup.h"
+#include "passes/Tile/ParallelLoop.h"
 #include "passes/Tile/Passes.h"
 #include "passes/Tile/ProducerFuser.h"
 
@@ -30,7 +31,8 @@ using namespace raytention;
 namespace {
 
 constexpr unsigned kKeyAxis = 2;
-constexpr auto kStrategy = ReductionTilingStrategy::PartialReductionOuterParallel;
+constexpr auto kStrategy =
+    ReductionTilingStrategy::PartialReductionOuterParallel;
 
 /// Builds the loop over key ranges of one sweep.
 class KeySplitter {
@@ -52,15 +54,14 @@ public:
             b, loc, {domain[0], domain[1], length}, axes);
     if (failed(partials))
       return sweep->emitOpError() << "has no partial state";
-    auto loop = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{ways},
-                                      *partials, std::nullopt);
-    b.setInsertionPoint(loop.getTerminator());
-    buildRange(loop.getInductionVar(0), length);
+    OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+    ParallelLoop loop(b, loc, {zero}, {ways}, {one}, *partials);
+    buildRange(loop.op.getInductionVar(0), length);
     if (failed(tilePart(loop)))
       return sweep->emitOpError() << "cannot be split";
-    b.setInsertionPointAfter(loop);
+    b.setInsertionPointAfter(loop.op);
     FailureOr<MergeResult> merged =
-        sweep.mergeReductions(b, loc, loop.getResults(), axes);
+        sweep.mergeReductions(b, loc, loop.results, axes);
     if (failed(merged))
       return sweep->emitOpError() << "has no merge";
     b.replaceOp(sweep, merged->replacements);
@@ -80,21 +81,20 @@ private:
     parts = {part};
   }
 
-  LogicalResult tilePart(scf::ForallOp loop) {
+  LogicalResult tilePart(ParallelLoop &loop) {
     FailureOr<TilingResult> tile = sweep.tileToPartialReduction(
-        b, loc, kStrategy, loop.getRegionIterArgs(), offsets, sizes, axes,
-        parts);
+        b, loc, kStrategy, loop.args, offsets, sizes, axes, parts);
     if (failed(tile))
       return failure();
     ProducerFuser(b).fuse(tile->generatedSlices);
     for (auto [number, value] : llvm::enumerate(tile->tiledValues)) {
       SmallVector<OpFoldResult> begin, extent;
-      b.setInsertionPoint(loop.getTerminator());
-      if (failed(sweep.getPartialResultTilePosition(
-              b, number, kStrategy, offsets, sizes, axes, parts, begin,
-              extent)))
+      b.setInsertionPoint(loop.op.getTerminator());
+      if (failed(sweep.getPartialResultTilePosition(b, number, kStrategy,
+                                                    offsets, sizes, axes, parts,
+                                                    begin, extent)))
         return failure();
-      insertParallel(b, loc, loop, number, value, begin, extent);
+      loop.insert(b, number, value, begin, extent);
     }
     return success();
   }
@@ -109,12 +109,15 @@ private:
 
 /// Whether a sweep adds to one part of a partial state [B, P, ...].
 bool isPart(Operation *sweep) {
-  Value init = cast<DestinationStyleOpInterface>(sweep).getDpsInits().front();
-  auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
-  return slice && slice.getSourceType().getRank() > slice.getType().getRank();
+  auto inits = cast<DestinationStyleOpInterface>(sweep).getDpsInits();
+  return llvm::any_of(inits, [](Value init) {
+    auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
+    return slice && slice.getSourceType().getRank() > slice.getType().getRank();
+  });
 }
 
-struct SplitKeysPass : public raytention::impl::SplitKeysPassBase<SplitKeysPass> {
+struct SplitKeysPass
+    : public raytention::impl::SplitKeysPassBase<SplitKeysPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -125,7 +128,7 @@ struct SplitKeysPass : public raytention::impl::SplitKeysPassBase<SplitKeysPass>
       return signalPassFailure();
     SmallVector<PartialReductionOpInterface> sweeps;
     func.walk([&](Operation *op) {
-      if (isa<ScoreSweepOp, ReduceSweepOp>(op) && !isPart(op) &&
+      if (isa<ScoreSweepOp, ReduceSweepOp>(op) && !isPart(op) && !isIdle(op) &&
           !isa<scf::ForOp>(op->getParentOp()))
         sweeps.push_back(cast<PartialReductionOpInterface>(op));
     });

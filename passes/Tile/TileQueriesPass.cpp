@@ -9,6 +9,7 @@
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Tile/Bounds.h"
 #include "passes/Tile/Cleanup.h"
+#include "passes/Tile/ParallelLoop.h"
 #include "passes/Tile/Passes.h"
 #include "passes/Tile/ProducerFuser.h"
 
@@ -59,31 +60,28 @@ public:
   }
 
   LogicalResult run() {
-    scf::ForallOp loop = buildLoop();
-    buildRange(loop);
+    ParallelLoop loop = buildLoop();
+    buildRange(loop.op);
     if (failed(tileSweep(op.score)) || failed(tileSweep(op.reduce)))
       return failure();
     FailureOr<TilingResult> finish = tileFinish(loop);
     if (failed(finish))
       return failure();
     insertResults(loop, finish->tiledValues);
-    b.replaceOp(op.finish, loop.getResults());
+    b.replaceOp(op.finish, loop.results);
     return success();
   }
 
 private:
-  scf::ForallOp buildLoop() {
+  ParallelLoop buildLoop() {
     Value norm = op.finish.getNormIn();
     numRows = getSize(b, loc, norm, 1);
     numKeys = getValueOrCreateConstantIndexOp(
         b, loc, getSize(b, loc, op.finish.getIds(), 1));
-    OpFoldResult zero = b.getIndexAttr(0);
-    auto loop = scf::ForallOp::create(
-        b, loc, {zero, zero}, {getSize(b, loc, norm, 0), numRows},
-        {b.getIndexAttr(1), OpFoldResult(tileRows)},
-        op.finish.getDpsInits(), std::nullopt);
-    b.setInsertionPoint(loop.getTerminator());
-    return loop;
+    OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+    return ParallelLoop(b, loc, {zero, zero},
+                        {getSize(b, loc, norm, 0), numRows}, {one, tileRows},
+                        op.finish.getDpsInits());
   }
 
   /// Offsets and sizes of the tile: (batch, row, key).
@@ -132,9 +130,8 @@ private:
     return success();
   }
 
-  FailureOr<TilingResult> tileFinish(scf::ForallOp loop) {
-    SmallVector<Value> inits(loop.getRegionIterArgs());
-    auto whole = cast<FinalizeOp>(cloneOnto(b, op.finish, inits));
+  FailureOr<TilingResult> tileFinish(const ParallelLoop &loop) {
+    auto whole = cast<FinalizeOp>(cloneOnto(b, op.finish, loop.args));
     ArrayRef<OpFoldResult> rowOffsets(offsets), rowSizes(sizes);
     FailureOr<TilingResult> tile = whole.getTiledImplementation(
         b, rowOffsets.take_front(2), rowSizes.take_front(2));
@@ -145,15 +142,15 @@ private:
     return tile;
   }
 
-  void insertResults(scf::ForallOp loop, ValueRange values) {
+  void insertResults(ParallelLoop &loop, ValueRange values) {
     ArrayRef<OpFoldResult> rowOffsets(offsets), rowSizes(sizes);
     for (auto [number, value] : llvm::enumerate(values)) {
       SmallVector<OpFoldResult> begin, extent;
-      b.setInsertionPoint(loop.getTerminator());
+      b.setInsertionPoint(loop.op.getTerminator());
       (void)op.finish.getResultTilePosition(b, number, rowOffsets.take_front(2),
                                             rowSizes.take_front(2), begin,
                                             extent);
-      insertParallel(b, loc, loop, number, value, begin, extent);
+      loop.insert(b, number, value, begin, extent);
     }
   }
 
@@ -167,13 +164,14 @@ private:
   SmallVector<OpFoldResult> offsets, sizes;
 };
 
-struct TileQueriesPass : public raytention::impl::TileQueriesPassBase<TileQueriesPass> {
+struct TileQueriesPass
+    : public raytention::impl::TileQueriesPassBase<TileQueriesPass> {
   using Base::Base;
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    FailureOr<int64_t> tile = chooseSize(func, "query-tile", queryTile,
-                                         &ScheduleAttr::getQueryTile);
+    FailureOr<int64_t> tile =
+        chooseSize(func, "query-tile", queryTile, &ScheduleAttr::getQueryTile);
     if (failed(tile))
       return signalPassFailure();
     SmallVector<Attention> attentions;

@@ -3,22 +3,28 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 "--rt-chunk-keys=key-chunk=16 scores=recompute" | FileCheck %s --check-prefixes=CHECK,AGAIN
 // RUN: rt-opt %s --rt-to-sweeps --canonicalize --rt-tile-queries=query-tile=4 --canonicalize --rt-chunk-keys=key-chunk=16 --canonicalize | FileCheck %s --check-prefix=CANON
 // RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-split-keys=ways=2 --rt-chunk-keys=key-chunk=16 | FileCheck %s --check-prefix=SPLIT
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-chunk-keys=key-chunk=16 | sed "s/constant 16 :/constant 5 :/" | rt-opt --rt-fuse-channels --canonicalize | FileCheck %s --check-prefix=EDIT
+
+// A chunk constant edited by hand is all it takes.
+// EDIT: scf.for %[[J:.*]] = %c0 to %[[HI:.*]] step %c5
+// EDIT-NEXT: %[[LEFT:.*]] = arith.subi %[[HI]], %[[J]]
+// EDIT-NEXT: arith.minsi %[[LEFT]], %c5
 
 // Canonicalisation between the stages changes nothing of the form.
 // CANON-LABEL: func.func @chunk
-// CANON: scf.for {{.*}} step %c16
+// CANON: scf.for %{{.*}} step %c16
 // CANON: rt.distance
 // CANON: tensor.insert_slice
-// CANON: scf.for {{.*}} step %c16
+// CANON: scf.for %{{.*}} step %c16
 // CANON-NOT: rt.distance
 // CANON: rt.reduce_sweep
 
 // With split keys the distances are recomputed.
 // SPLIT-LABEL: func.func @chunk
-// SPLIT: scf.for
+// SPLIT: scf.for %
 // SPLIT: rt.distance
 // SPLIT-NOT: tensor.insert_slice
-// SPLIT: scf.for
+// SPLIT: scf.for %
 // SPLIT: rt.distance
 // SPLIT: rt.reduce_sweep
 
@@ -56,9 +62,9 @@ func.func @chunk(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x
 // Nothing to reduce: no second loop, nothing kept.
 // CHECK-LABEL: func.func @copies
 func.func @copies(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x4xf32> {
-  // CHECK: scf.for
+  // CHECK: scf.for %
   // CHECK-NOT: tensor.insert_slice
-  // CHECK-NOT: scf.for
+  // CHECK-NOT: scf.for %
   // CHECK-NOT: rt.reduce_sweep
   // CHECK: rt.finalize
   %y = rt.attend [#rt.top<1>]
@@ -72,7 +78,7 @@ func.func @copies(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2
 // CANON: rt.score_sweep
 // CANON: rt.finalize
 func.func @scheduled(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 3, split_keys = 1, scores = recompute>} {
-  // CHECK: scf.for {{.*}} step %c16
+  // CHECK: scf.for %{{.*}} step %c16
   %y = rt.attend [#rt.centroid, #rt.entropy]
     queries(%q : tensor<2x8x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<2x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) -> tensor<2x8x5xf32>
   return %y : tensor<2x8x5xf32>

@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @scalar
 func.func @scalar(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<?xi64>) -> tensor<?x?x5xf32> {
-  // CHECK: %[[L:.*]]:3 = scf.for
+  // CHECK: %[[L:.*]]:3 = scf.for %
   // CHECK: scf.for %[[J:.*]] = {{.*}} iter_args(%[[F:.*]] = %{{.*}}, %[[P:.*]] = %{{.*}}, %[[S:.*]] = %{{.*}})
   // CHECK: %[[D:.*]] = tensor.extract_slice %[[L]]#{{[0-9]}}
   // CHECK: %[[K:.*]] = rt.lookup

@@ -17,9 +17,9 @@ func.func @split(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x
   // CHECK-NOT: rt.lookup
   // CHECK-NOT: rt.distance
   // CHECK: %[[LEN:.*]] = arith.ceildivsi %[[HI]], %[[WAYS]]
-  // As many parts as ways, empty or not.
+  // As many parts as ways, empty or not; a state without fields passes by.
   // CHECK: %[[PF0:.*]], %[[PP0:.*]] = rt.init <score> {{.*}}(%c1, %[[ROWS]]) parts(%[[WAYS]]) : tensor<1x?x?x2xf32>
-  // CHECK: %[[PART:.*]]:2 = scf.forall (%[[S:.*]]) in (%[[WAYS]]) shared_outs(%[[PF:.*]] = %[[PF0]], %[[PP:.*]] = %[[PP0]])
+  // CHECK: %[[PART:.*]] = scf.forall (%[[S:.*]]) in (%[[WAYS]]) shared_outs(%[[PF:.*]] = %[[PF0]])
   // CHECK: %[[START:.*]] = arith.muli %[[S]], %[[LEN]]
   // CHECK: %[[LO:.*]] = arith.minsi %[[START]], %[[HI]]
   // CHECK: %[[LEFT:.*]] = arith.subi %[[HI]], %[[LO]]
@@ -30,7 +30,7 @@ func.func @split(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x
   // CHECK: %[[D:.*]] = rt.distance %{{.*}}, %[[K]]
   // CHECK: %[[F1:.*]], %{{.*}} = rt.score_sweep {{.*}} ins(%[[D]], {{.*}} at(%{{.*}}, %[[LO]]) outs(%[[F0]],
   // CHECK: tensor.parallel_insert_slice %[[F1]] into %[[PF]][0, %[[S]], 0, 0] [1, 1, %[[ROWS]], 2]
-  // CHECK: %[[F:.*]], %{{.*}} = rt.merge <score> {{.*}}(%[[PART]]#0, %[[PART]]#1
+  // CHECK: %[[F:.*]], %{{.*}} = rt.merge <score> {{.*}}(%[[PART]], %[[PP0]]
   // CHECK: linalg.fill {{.*}} -> tensor<1x?x1x?x4xf32>
   // CHECK: scf.forall (%{{.*}}) in (%[[WAYS]])
   // CHECK: rt.reduce_sweep {{.*}} ins(%{{.*}}, %[[F]],
@@ -38,4 +38,22 @@ func.func @split(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x
   %y = rt.attend [#rt.centroid, #rt.entropy]
     queries(%q : tensor<?x?x4xf32>) lookup(%table[%ids] : tensor<?x4xf32>, tensor<?x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) lengths(%len : tensor<?xi64>) -> tensor<?x?x5xf32>
   return %y : tensor<?x?x5xf32>
+}
+
+// A state of sums alone; nothing of a reduce sweep without any state.
+// CHECK-LABEL: func.func @weighted
+func.func @weighted(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x4xf32> {
+  // CHECK: rt.merge <reduce> {{.*}} -> tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x1x?x4xf32>
+  %y = rt.attend [#rt.centroid]
+    queries(%q : tensor<2x8x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<2x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) -> tensor<2x8x4xf32>
+  return %y : tensor<2x8x4xf32>
+}
+
+// CHECK-LABEL: func.func @copies
+func.func @copies(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x4xf32> {
+  // CHECK: rt.merge <score>
+  // CHECK-NOT: rt.merge <reduce>
+  %y = rt.attend [#rt.top<1>]
+    queries(%q : tensor<2x8x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<2x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) -> tensor<2x8x4xf32>
+  return %y : tensor<2x8x4xf32>
 }

@@ -18,7 +18,8 @@ func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<
   // CHECK: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %[[C4]]
   // CHECK: %[[ROW:.*]] = arith.addi %[[OFF]], %[[I]]
   // CHECK: %[[OWN:.*]] = tensor.extract %[[LEN]][%[[B]]]
-  // CHECK: %[[LENGTH:.*]] = arith.index_cast %[[OWN]]
+  // CHECK: %[[CAST:.*]] = arith.index_cast %[[OWN]]
+  // CHECK: %[[LENGTH:.*]] = arith.minsi %[[CAST]], %{{.*}}
   // CHECK: %[[END:.*]] = arith.addi %[[ROW]], %[[ROWS]]
   // CHECK: %[[SEEN:.*]] = arith.minsi %[[END]], %[[LENGTH]]
   // CHECK: %[[HI:.*]] = arith.maxsi %[[SEEN]], %[[C0]]
@@ -41,8 +42,8 @@ func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<
 // CANON-LABEL: func.func @static
 // CANON: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (2, 8) step (1, 4)
 func.func @static(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> {
-  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) = (0, 0) to (2, 8) step (1, %{{.*}})
   // CHECK: %[[T:.*]] = arith.constant 8 : index
+  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) = (0, 0) to (2, 8) step (1, %{{.*}})
   // CHECK: %[[ROWS:.*]] = arith.minsi
   // CHECK: %[[END:.*]] = arith.addi %[[I]], %[[ROWS]]
   // CHECK: arith.minsi %[[END]], %[[T]]

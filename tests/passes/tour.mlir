@@ -7,7 +7,7 @@
 // REFERENCE: rt.distance
 // REFERENCE: rt.softmax
 // REFERENCE: rt.decay
-// REFERENCE: rt.reduce {{.*}} floor = 1.000000e-08
+// REFERENCE: rt.reduce {{.*}}{floor = 1.000000e-08
 // REFERENCE: rt.normalize
 
 // FUSED: scf.forall {{.*}} step (1, %c32)

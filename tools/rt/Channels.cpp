@@ -8,6 +8,7 @@
 
 #include "tools/rt/Channels.h"
 
+#include "raytention/Attention.h"
 #include "tools/rt/ToolError.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -79,17 +80,23 @@ int64_t gammasUsed(ChannelList channels) {
   return used;
 }
 
+/// An unknown channel has no form; the compiler refuses it by name.
+static bool hasForm(StringRef channel, OutputForm wanted) {
+  llvm::Expected<OutputForm> form = channelForm(channel);
+  if (form)
+    return *form == wanted;
+  llvm::consumeError(form.takeError());
+  return false;
+}
+
 bool isScalarChannel(StringRef channel) {
-  return channel == "spread" || channel == "entropy" || channel == "max_score";
+  return hasForm(channel, OutputForm::Scalar);
 }
-
 bool isCopyingChannel(StringRef channel) {
-  return channel == "predecessor" || channel == "antitop" ||
-         channel.starts_with("top:");
+  return hasForm(channel, OutputForm::Copy);
 }
-
 bool isWeightedChannel(StringRef channel) {
-  return channel == "centroid" || channel.starts_with("decay:");
+  return hasForm(channel, OutputForm::Weighted);
 }
 
 int64_t signalWidth(ChannelList channels, int64_t dModel) {

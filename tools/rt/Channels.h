@@ -39,7 +39,7 @@ int64_t gammasUsed(ChannelList channels);
 
 bool isScalarChannel(llvm::StringRef channel);   ///< 1 wide instead of D
 bool isCopyingChannel(llvm::StringRef channel);  ///< its value is one key
-bool isWeightedChannel(llvm::StringRef channel); ///< centroid or decay
+bool isWeightedChannel(llvm::StringRef channel); ///< a weighted sum of keys
 
 /// Width S of all channels together.
 int64_t signalWidth(ChannelList channels, int64_t dModel);

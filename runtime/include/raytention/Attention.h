@@ -51,6 +51,14 @@ struct AttentionSpec {
 std::vector<std::string> defaultChannels();
 std::vector<std::string> sevenChannels();
 
+/// How a channel's output is formed, which decides its width: a weighted sum of
+/// keys (D), a copy of one key (D), or a number (1).
+enum class OutputForm { Weighted, Copy, Scalar };
+
+/// The form of a channel as the registered channel itself states it; the error
+/// of an unknown one names those that exist.
+llvm::Expected<OutputForm> channelForm(llvm::StringRef channel);
+
 /// How it is computed; 0 lets the compiler choose.
 struct Schedule {
   enum class Scores { Auto, Keep, Recompute };

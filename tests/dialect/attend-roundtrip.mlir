@@ -35,6 +35,16 @@ func.func @everything(%q: tensor<2x?x8xbf16>, %table: tensor<?x8xbf16>, %ids: te
   return %y#0 : tensor<2x?x41xf32>
 }
 
+// CHECK-LABEL: @max_score
+func.func @max_score(%q: tensor<1x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) -> tensor<1x?x1xf32> {
+  // CHECK: rt.attend [#rt.max_score]
+  %y = rt.attend [#rt.max_score]
+    queries(%q : tensor<1x?x8xf32>)
+    lookup(%table[%ids] : tensor<?x8xf32>, tensor<1x?xi32>)
+    tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<1x?x1xf32>
+  return %y : tensor<1x?x1xf32>
+}
+
 // CHECK-LABEL: @schedule
 // CHECK-SAME: rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>
 func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>}

@@ -128,7 +128,7 @@ private:
     std::vector<std::string> all = {
         "centroid", "decay:forward:0", "decay:backward:1", "decay:backward:4",
         "predecessor", "top:1", "top:2", "top:3", "antitop", "spread",
-        "entropy"};
+        "entropy", "max_score"};
     std::vector<std::string> list;
     for (int64_t i = 0, n = integer(1, 9); i < n; ++i)
       list.push_back(pick(all)); // equal channels are welcome

@@ -95,6 +95,15 @@ TEST(Run, WritesArrays) {
               1e-12);
 }
 
+TEST(Run, LargestScoreIsAChannelLikeAnyOther) {
+  for (const char *target : {"cpu", "reference"}) {
+    ToolOutput output =
+        runPlays({"--channels", "max_score,centroid", "--target", target,
+                  "--split-keys", "2", "--check"});
+    EXPECT_EQ(output.code, 0) << target << output.out << output.err;
+  }
+}
+
 TEST(Run, ExplainsWhatIsComputed) {
   ToolOutput output = runPlays({"--channels", "top:2", "--explain", "3"});
   EXPECT_EQ(output.code, 0) << output.err;

@@ -31,6 +31,7 @@ constexpr KindInfo kinds[] = {
     {ChannelKind::Antitop, "antitop", true, false, 0},
     {ChannelKind::Spread, "spread", false, true, 0},
     {ChannelKind::Entropy, "entropy", false, true, 0},
+    {ChannelKind::MaxScore, "max_score", false, true, 0},
 };
 
 constexpr char defaultList[] =
@@ -101,7 +102,7 @@ Error raytention::oracle::parseChannels(const std::string &list,
     Channel channel{ChannelKind::Centroid};
     if (!parseOne(text, channel))
       return "expected a channel (centroid, decay:forward:I, decay:backward:I, "
-             "predecessor, top:K, antitop, spread, entropy), got '" +
+             "predecessor, top:K, antitop, spread, entropy, max_score), got '" +
              text + "'";
     parsed.push_back(channel);
     begin = end + 1;

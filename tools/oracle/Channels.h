@@ -32,7 +32,8 @@ enum class ChannelKind {
   Top,
   Antitop,
   Spread,
-  Entropy
+  Entropy,
+  MaxScore
 };
 
 /// One channel of the output.

@@ -140,6 +140,9 @@ void RowWorker::computeChannel(const Channel &channel, double *value) {
   case ChannelKind::Entropy:
     *value = entropy();
     break;
+  case ChannelKind::MaxScore:
+    *value = *std::max_element(row.scores.begin(), row.scores.end());
+    break;
   default:
     computeDecay(channel, value);
   }

@@ -82,6 +82,8 @@ double ScoreScales::scoreError(const Channel &channel) const {
     return e * tTau;
   case ChannelKind::Entropy:
     return e * logKeys;
+  case ChannelKind::MaxScore:
+    return e;
   default:
     return e * maxKey;
   }

@@ -92,6 +92,9 @@ private:
   template <typename BufferKind>
   const BufferKind *get(mlir::Operation *op, mlir::Value tensor,
                         llvm::StringRef expected);
+  /// A static bound of an axis of a tile: of its type, or of its size operand.
+  static llvm::FailureOr<int64_t> getBound(mlir::Operation *op,
+                                           mlir::Value tensor, int64_t axis);
   llvm::FailureOr<StateView> getState(mlir::Operation *op, mlir::Value floats,
                                       mlir::Value positions);
   /// What the pair ops share; null mask means causal.
@@ -112,6 +115,18 @@ private:
   llvm::DenseMap<mlir::Value, TaskParameters> parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
 };
+
+template <typename BufferKind>
+const BufferKind *TaskLowering::get(mlir::Operation *op, mlir::Value tensor,
+                                    llvm::StringRef expected) {
+  auto it = buffers.find(tensor);
+  if (it != buffers.end())
+    if (auto *buffer = std::get_if<BufferKind>(&it->second))
+      return buffer;
+  op->emitOpError() << "expected " << expected
+                    << " in the form of the fused stage, got " << tensor;
+  return nullptr;
+}
 
 } // namespace raytention
 

@@ -1,0 +1,108 @@
+//===- StateLowering.cpp - states, sums and their merging --------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/LlvmCpu/TaskLowering.h"
+#include "passes/Tile/Bounds.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace raytention;
+
+/// Number of parts: the second axis of a partial state, or 1.
+static FailureOr<int64_t> getNumParts(InitOp op) {
+  if (!op.getParts())
+    return 1;
+  std::optional<int64_t> parts = getConstantBound(op.getParts());
+  if (!parts)
+    return op.emitOpError() << "expected a constant number of parts";
+  return *parts;
+}
+
+LogicalResult TaskLowering::lower(InitOp op) {
+  FailureOr<int64_t> parts = getNumParts(op);
+  if (failed(parts))
+    return failure();
+  KernelBuilder k = kernel(op.getLoc());
+  SweepLayout sweep = SweepLayout::get(op.getChannels());
+  for (auto [state, values, element] :
+       {std::tuple<Value, ArrayRef<double>, Type>(
+            op.getFloats(), sweep.floatInit(op.getSweep()), layout.element),
+        {op.getPositions(), sweep.intInit(op.getSweep()), b.getI32Type()}}) {
+    Value data = allocate(MemRefType::get(
+        {*parts, static_cast<int64_t>(values.size()), layout.queryLanes()},
+        element));
+    initState(k, values, data, k.index(*parts));
+    buffers[state] = StateBuffer{{data, k.index(0)}, *parts};
+  }
+  return success();
+}
+
+LogicalResult TaskLowering::lower(linalg::FillOp op) {
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  if (type.getRank() != 4 && type.getRank() != 5)
+    return op.emitOpError() << "expected sums [1, C, rows, D], got " << type;
+  int64_t parts = 1;
+  if (type.getRank() == 5) {
+    auto empty = op.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
+    std::optional<int64_t> bound =
+        type.isDynamicDim(1) && empty
+            ? getConstantBound(cast<Value>(empty.getMixedSizes()[1]))
+            : std::optional<int64_t>(type.getDimSize(1));
+    if (!bound || ShapedType::isDynamic(*bound))
+      return op.emitOpError() << "expected a constant number of parts";
+    parts = *bound;
+  }
+  int64_t numWeighted = type.getDimSize(type.getRank() - 3);
+  KernelBuilder k = kernel(op.getLoc());
+  Value data = allocate(MemRefType::get({parts, layout.widthPanels(),
+                                         layout.stackRows(numWeighted),
+                                         layout.panel},
+                                        layout.element));
+  zeroSums(k, data);
+  buffers[op.getResult(0)] = StateBuffer{{data, k.index(0)}, parts};
+  return success();
+}
+
+LogicalResult TaskLowering::lower(MergeOp op) {
+  auto parts = getState(op, op.getPartialFloats(), op.getPartialPositions());
+  if (failed(parts))
+    return failure();
+  int64_t numParts =
+      std::get<StateBuffer>(buffers[op.getPartialFloats()]).numParts;
+  KernelBuilder k = kernel(op.getLoc());
+  SweepLayout sweep = SweepLayout::get(op.getChannels());
+  StateView merged;
+  for (auto [view, result, values, element] :
+       {std::tuple<PartView *, Value, ArrayRef<double>, Type>(
+            &merged.floats, op.getFloats(), sweep.floatInit(op.getSweep()),
+            layout.element),
+        {&merged.positions, op.getPositions(), sweep.intInit(op.getSweep()),
+         b.getI32Type()}}) {
+    Value data = allocate(MemRefType::get(
+        {1, static_cast<int64_t>(values.size()), layout.queryLanes()}, element));
+    initState(k, values, data, k.index(1));
+    *view = {data, k.index(0)};
+    buffers[result] = StateBuffer{*view, 1};
+  }
+  mergeStates(k, sweep, op.getSweep(), *parts, numParts, merged);
+  if (!op.getSums())
+    return success();
+  auto *sums = get<StateBuffer>(op, op.getPartialSums(), "partial sums");
+  if (!sums)
+    return failure();
+  SmallVector<int64_t> shape(
+      cast<MemRefType>(sums->view.data.getType()).getShape());
+  shape[0] = 1;
+  PartView total = {allocate(MemRefType::get(shape, layout.element)),
+                    k.index(0)};
+  mergeSums(k, sums->view.data, numParts, total);
+  buffers[op.getSums()] = StateBuffer{total, 1};
+  return success();
+}

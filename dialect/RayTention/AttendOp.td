@@ -39,7 +39,8 @@ def RT_AttendOp : RT_Op<"attend", [Pure, AttrSizedOperandSegments]> {
       the channels' widths.
     * C8: one saved result per entry of `saves`, none twice, of its shape.
     * C9: lengths are `[B]` of i64.
-    * C10: static sizes of B, Tq, D agree between operands and results.
+    * C10: static sizes of B, Tq, D agree between operands and results; an
+      error bears the number of the operand or result that disagrees.
     * C11 (not supported yet, by name): queries `[B, Tq, Hq, D]`, direct keys,
       values, a sink, a score epilogue, a mask other than causal, metric dot.
 

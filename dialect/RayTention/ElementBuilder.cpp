@@ -71,6 +71,7 @@ Value ElementBuilder::min(Value a, Value b) { return select(less(a, b), a, b); }
 
 Value ElementBuilder::exp(Value a) { return math::ExpOp::create(builder, loc, a); }
 Value ElementBuilder::log(Value a) { return math::LogOp::create(builder, loc, a); }
+Value ElementBuilder::sqrt(Value a) { return math::SqrtOp::create(builder, loc, a); }
 
 Value ElementBuilder::greater(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);

@@ -38,6 +38,7 @@ public:
   mlir::Value min(mlir::Value a, mlir::Value b);
   mlir::Value exp(mlir::Value a);
   mlir::Value log(mlir::Value a);
+  mlir::Value sqrt(mlir::Value a);
   mlir::Value greater(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
   mlir::Value logicalAnd(mlir::Value a, mlir::Value b);

@@ -54,6 +54,34 @@ static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
       succeeded(verifyMask(op, "C4", op.getMaskAttr())));
 }
 
+//===----------------------------------------------------------------------===//
+// Result types are those of the initial states. Not generated: the generated
+// code would count operands as if `lengths` were always there.
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScoreSweepOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, ValueRange operands,
+    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+    SmallVectorImpl<Type> &types) {
+  Adaptor op(operands, attributes, properties, regions);
+  types.append({op.getFloatsIn().getType(), op.getPositionsIn().getType()});
+  return success();
+}
+
+LogicalResult FinalizeOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, ValueRange operands,
+    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+    SmallVectorImpl<Type> &types) {
+  Adaptor op(operands, attributes, properties, regions);
+  types.append({op.getSignalsIn().getType(), op.getNormIn().getType(),
+                op.getIndicesIn().getType()});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers.
+//===----------------------------------------------------------------------===//
+
 LogicalResult InitOp::verify() {
   if (failed(verifyChannelList(*this, "C1", getChannels())))
     return failure();

@@ -11,12 +11,12 @@
 
 include "RayTentionAttributes.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
 class RT_SweepOp<string mnemonic, list<Trait> traits = []>
-    : RT_Op<mnemonic, traits # [Pure, AllTypesMatch<["floats_in", "floats"]>,
-    AllTypesMatch<["positions_in", "positions"]>, DestinationStyleOpInterface,
+    : RT_Op<mnemonic, traits # [Pure, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
       "generateResultTileValue"]>,
@@ -52,7 +52,8 @@ def RT_InitOp : RT_Op<"init", [Pure]> {
   let hasVerifier = 1;
 }
 
-def RT_ScoreSweepOp : RT_SweepOp<"score_sweep"> {
+def RT_ScoreSweepOp : RT_SweepOp<"score_sweep",
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "first sweep: running maxima, log-sums and largest scores";
   let description = [{
     Adds the keys of `distances [B, Tq, T]` to the score state: with
@@ -96,7 +97,8 @@ def RT_ScoreSweepOp : RT_SweepOp<"score_sweep"> {
 }
 
 def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
-    [AttrSizedOperandSegments]> {
+    [AttrSizedOperandSegments, AllTypesMatch<["floats_in", "floats"]>,
+     AllTypesMatch<["positions_in", "positions"]>]> {
   let summary = "second sweep: exact weights, weighted sums, antitop, entropy";
   let description = [{
     With the final score state (so the final `lse` and log-sums, no rescaling),
@@ -198,9 +200,7 @@ def RT_MergeOp : RT_Op<"merge", [Pure]> {
 }
 
 def RT_FinalizeOp : RT_Op<"finalize", [Pure,
-    AllTypesMatch<["signals_in", "signals"]>,
-    AllTypesMatch<["norm_in", "norm"]>,
-    AllTypesMatch<["indices_in", "indices"]>,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition"]>]> {

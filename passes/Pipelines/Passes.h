@@ -1,4 +1,4 @@
-//===- Passes.h - checks between stages -------------------------*- C++ -*-===//
+//===- Passes.h - passes that several pipelines share -----------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,6 +9,10 @@
 #ifndef RAYTENTION_PASSES_PIPELINES_PASSES_H
 #define RAYTENTION_PASSES_PIPELINES_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 
 namespace raytention {

@@ -1,4 +1,4 @@
-//===- Passes.td - checks between stages -------------------*- tablegen -*-===//
+//===- Passes.td - passes that several pipelines share -----*- tablegen -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RAYTENTION_PASSES_PIPELINES_PASSES
-#define RAYTENTION_PASSES_PIPELINES_PASSES
+#ifndef RAYTENTION_PASSES_PIPELINES_PASSES_TD
+#define RAYTENTION_PASSES_PIPELINES_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def ExpandCopiesPass : Pass<"rt-expand-copies", "::mlir::func::FuncOp"> {
+  let summary = "strided copies as loops";
+  let description = [{
+    Before: `memref.copy` between buffers of any layout. After: copies between
+    contiguous buffers remain, to become memcpy; strided ones are loops, since
+    their upstream lowering calls a library that compiled code must not need.
+  }];
+  let dependentDialects = [
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numExpanded", "num-expanded", "strided copies expanded">];
+}
 
 def VerifyStagePass : Pass<"rt-verify-stage"> {
   let summary = "only what is legal at a stage remains";
@@ -29,4 +43,4 @@ def VerifyStagePass : Pass<"rt-verify-stage"> {
   let statistics = [Statistic<"numChecked", "checked", "ops checked">];
 }
 
-#endif // RAYTENTION_PASSES_PIPELINES_PASSES
+#endif // RAYTENTION_PASSES_PIPELINES_PASSES_TD

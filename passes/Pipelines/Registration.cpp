@@ -7,29 +7,81 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines/Registration.h"
+#include "codegen/LlvmCpu/CpuPipeline.h"
+#include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
+#include "passes/Decompose/Passes.h"
 #include "passes/Fuse/Passes.h"
+#include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"
+#include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/SweepPipeline.h"
 #include "passes/Sweep/Passes.h"
 #include "passes/Tile/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/BufferDeallocationOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferDeallocationOpInterfaceImpl.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/BufferDeallocationOpInterfaceImpl.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
+using namespace raytention;
+
+/// How upstream's ops bufferize and free what they own.
+static void registerBufferizationModels(DialectRegistry &registry) {
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  arith::registerBufferDeallocationOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
+  cf::registerBufferizableOpInterfaceExternalModels(registry);
+  cf::registerBufferDeallocationOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerBufferDeallocationOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  vector::registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+static void registerPipelines() {
+  PassPipelineRegistration<>("rt-cpu",
+                             "the streaming form as tasks for CPU workers, "
+                             "down to the LLVM dialect",
+                             buildCpuPipeline);
+  PassPipelineRegistration<>(
+      "rt-reference", "the materialising reference, down to the LLVM dialect",
+      [](OpPassManager &pm) {
+        buildReferencePipeline(pm);
+        buildLlvmLowering(pm);
+      });
+  PassPipelineRegistration<>("rt-lower-to-llvm",
+                             "loops and vectors on buffers to the LLVM dialect",
+                             buildLlvmLowering);
+}
 
 void raytention::registerDialects(DialectRegistry &registry) {
   registry.insert<RayTentionDialect, affine::AffineDialect, arith::ArithDialect,
@@ -37,15 +89,21 @@ void raytention::registerDialects(DialectRegistry &registry) {
                   cf::ControlFlowDialect, func::FuncDialect,
                   linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect, vector::VectorDialect>();
+                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBufferizationModels(registry);
 }
 
 void raytention::registerPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  bufferization::registerBufferizationPasses();
+  registerLinalgPasses();
+  registerDecomposePasses();
+  registerPipelinesPasses();
+  registerPipelines();
+  registerLlvmCpuPasses();
   registerSweepPasses();
   registerTilePasses();
   registerFusePasses();
-  registerPipelinesPasses();
   registerStreamPipeline();
 }

@@ -76,6 +76,8 @@ private:
   ParallelLoop buildLoop() {
     Value norm = op.finish.getNormIn();
     numRows = getSize(b, loc, norm, 1);
+    numKeys = getValueOrCreateConstantIndexOp(
+        b, loc, getSize(b, loc, op.score.getDistances(), 2));
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
     return ParallelLoop(b, loc, {zero, zero},
                         {getSize(b, loc, norm, 0), numRows}, {one, tileRows},
@@ -97,11 +99,12 @@ private:
   Value buildVisibleEnd(Value entry, Value first, Value rows) {
     Value row = getValueOrCreateConstantIndexOp(
         b, loc, addOffsets(b, loc, op.score.getRow(), first));
-    Value length = getValueOrCreateConstantIndexOp(
-        b, loc, getSize(b, loc, op.score.getDistances(), 2));
+    Value length = numKeys;
     if (Value lengths = op.score.getLengths()) {
       Value own = tensor::ExtractOp::create(b, loc, lengths, entry);
       length = arith::IndexCastOp::create(b, loc, b.getIndexType(), own);
+      // Holds against a wrong length, and bounds the range from outside.
+      length = arith::MinSIOp::create(b, loc, length, numKeys);
     }
     auto mask = cast<MaskInterface>(op.score.getMask().value_or(
         Attribute(CausalAttr::get(b.getContext()))));
@@ -157,6 +160,7 @@ private:
   ProducerFuser fuser;
   Value tileRows;
   OpFoldResult numRows;
+  Value numKeys;
   SmallVector<OpFoldResult> offsets, sizes;
 };
 

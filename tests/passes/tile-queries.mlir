@@ -12,6 +12,7 @@ func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<
   // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
   // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
   // CHECK-DAG: %[[TQ:.*]] = tensor.dim %[[Q]], %c1
+  // CHECK-DAG: %[[T:.*]] = tensor.dim %[[IDS]], %c1
   // CHECK-NOT: rt.
   // CHECK: scf.forall (%[[B:.*]], %[[I:.*]]) = (0, 0) to (%{{.*}}, %[[TQ]]) step (1, %[[C4]]) shared_outs(%[[Y:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
   // CHECK: %[[LEFT:.*]] = arith.subi %[[TQ]], %[[I]]
@@ -19,8 +20,9 @@ func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<
   // CHECK: %[[ROW:.*]] = arith.addi %[[OFF]], %[[I]]
   // CHECK: %[[OWN:.*]] = tensor.extract %[[LEN]][%[[B]]]
   // CHECK: %[[LENGTH:.*]] = arith.index_cast %[[OWN]]
+  // CHECK: %[[BOUND:.*]] = arith.minsi %[[LENGTH]], %[[T]]
   // CHECK: %[[END:.*]] = arith.addi %[[ROW]], %[[ROWS]]
-  // CHECK: %[[SEEN:.*]] = arith.minsi %[[END]], %[[LENGTH]]
+  // CHECK: %[[SEEN:.*]] = arith.minsi %[[END]], %[[BOUND]]
   // CHECK: %[[HI:.*]] = arith.maxsi %[[SEEN]], %[[C0]]
   // CHECK: %[[F0:.*]], %[[P0:.*]] = rt.init <score> {{.*}}(%c1, %[[ROWS]])
   // CHECK: %[[QT:.*]] = tensor.extract_slice %[[Q]][%[[B]], %[[I]], 0] [1, %[[ROWS]], 4]
@@ -41,8 +43,8 @@ func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<
 // CANON-LABEL: func.func @static
 // CANON: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (2, 8) step (1, 4)
 func.func @static(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> {
-  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) = (0, 0) to (2, 8) step (1, %{{.*}})
   // CHECK: %[[T:.*]] = arith.constant 8 : index
+  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) = (0, 0) to (2, 8) step (1, %{{.*}})
   // CHECK: %[[ROWS:.*]] = arith.minsi
   // CHECK: %[[END:.*]] = arith.addi %[[I]], %[[ROWS]]
   // CHECK: arith.minsi %[[END]], %[[T]]

@@ -1,0 +1,220 @@
+//===- FinalizeKernel.cpp - channels finished row by row ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/LlvmCpu/CpuKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace raytention;
+
+using Values = KernelBuilder::Values;
+
+namespace {
+
+/// Writes one row of signals and the sum of their squares.
+class RowWriter {
+public:
+  RowWriter(KernelBuilder &k, const FinalLoop &loop, Value row)
+      : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
+        v(k.b, k.loc, k.layout.vectorType()) {
+    params.tau = loop.params.tau;
+    params.temperature = loop.params.temperature;
+    params.logGammas.assign(loop.params.logGammas.begin(),
+                            loop.params.logGammas.end());
+    params.origin = loop.origin;
+  }
+
+  void write() {
+    position = k.add(loop.row, row);
+    logSumExp = logSum(0);
+    Value squares = k.zero();
+    int64_t begin = 0, copy = 0;
+    for (Attribute attr : loop.channels) {
+      const ChannelSlots &slots = *loop.sweep.find(attr);
+      ChannelInterface channel = slots.channel;
+      Value finished = finish(slots);
+      switch (channel.getForm()) {
+      case ChannelForm::Weighted:
+        squares = writeSum(slots, finished, begin, squares);
+        break;
+      case ChannelForm::Copy:
+        squares = writeKey(finished, copy++, begin, squares);
+        break;
+      case ChannelForm::Scalar:
+        storeSignal(finished, k.index(begin));
+        squares = e.fma(finished, finished, squares);
+        break;
+      }
+      begin += getChannelWidth(channel, k.layout.width);
+    }
+    normalize(squares, begin);
+  }
+
+  /// A row beyond the sequence: zeros, and no key.
+  void clear() {
+    int64_t width = getSignalWidth(loop.channels, k.layout.width);
+    k.loop(k.index(0), k.index(width), 1,
+           [&](Value at) { storeSignal(k.zero(), at); });
+    k.store(k.zero(), loop.norm.memref, rowOf(loop.norm));
+    for (int64_t i = 0; i < getNumCopies(loop.channels); ++i)
+      storeIndex(e.intConstant(-1), i);
+  }
+
+private:
+  Values rowOf(const ArgumentView &view) {
+    return {view.offsets[0], k.add(view.offsets[1], row)};
+  }
+  void storeSignal(Value value, Value at) {
+    Values indices = rowOf(loop.signals);
+    indices.push_back(k.add(loop.signals.offsets[2], at));
+    k.store(value, loop.signals.memref, indices);
+  }
+  void storeIndex(Value value, int64_t copy) {
+    Values indices = rowOf(loop.indices);
+    indices.push_back(k.add(loop.indices.offsets[2], copy));
+    k.store(value, loop.indices.memref, indices);
+  }
+  Value loadField(const PartView &state, int64_t field) {
+    return k.load(state.data, {state.part, k.index(field), row});
+  }
+  Value logSum(int64_t field) {
+    Value sum = e.max(loadField(loop.score.floats, field + 1),
+                      e.constant(1e-37));
+    return e.add(loadField(loop.score.floats, field), e.log(sum));
+  }
+  Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
+                    const StateView &state) {
+    Values values;
+    for (const StateField &field : fields)
+      values.push_back(field.isPosition
+                           ? loadField(state.positions, ints++)
+                           : loadField(state.floats, floats++));
+    return values;
+  }
+
+  Value finish(const ChannelSlots &slots) {
+    ChannelInterface channel = slots.channel;
+    Values score = loadFields(channel.getScoreState(), slots.scoreFloats.begin,
+                              slots.scoreInts.begin, loop.score);
+    Values reduce =
+        loadFields(channel.getReduceState(), slots.reduceFloats.begin,
+                   slots.reduceInts.begin, loop.reduce);
+    RowValues values;
+    values.logSumExp = logSumExp;
+    values.ownLogSum = channel.hasOwnLogSum() ? logSum(slots.logSum) : logSumExp;
+    values.row = k.toI32(position);
+    values.last = k.toI32(k.add(loop.length, -1));
+    values.score = score;
+    values.reduce = reduce;
+    return channel.finish(e, values, params);
+  }
+
+  /// x[begin + d] = sum[d] * factor; adds the squares.
+  Value writeSum(const ChannelSlots &slots, Value factor, int64_t begin,
+                 Value squares) {
+    int64_t panel = k.layout.panel;
+    Value stackRow =
+        k.add(row, slots.weightSlot * k.layout.queryLanes());
+    auto at = [&](Value d) -> Values {
+      Value p = arith::DivUIOp::create(k.b, k.loc, d, k.index(panel));
+      Value in = arith::RemUIOp::create(k.b, k.loc, d, k.index(panel));
+      return {loop.sums.part, p, stackRow, in};
+    };
+    Value factors = k.splat(factor);
+    return writeVector(
+        begin, squares,
+        [&](Value d) {
+          return v.mul(k.loadVector(loop.sums.data, at(d)), factors);
+        },
+        [&](Value d) { return e.mul(k.load(loop.sums.data, at(d)), factor); });
+  }
+
+  /// x[begin + d] = k[position][d]; adds the squares.
+  Value writeKey(Value found, int64_t copy, int64_t begin, Value squares) {
+    storeIndex(found, copy);
+    Value none = e.intLess(found, e.intConstant(0));
+    Value safe = k.toIndex(e.select(none, e.intConstant(0), found));
+    Value id = k.toIndex(k.load(
+        loop.ids.memref, {loop.ids.offsets[0], k.add(loop.ids.offsets[1], safe)}));
+    return writeVector(
+        begin, squares,
+        [&](Value d) { return k.loadVector(loop.table, {id, d}); },
+        [&](Value d) { return k.widen(k.load(loop.table, {id, d})); });
+  }
+
+  /// Writes D elements: whole vectors, then the rest one by one.
+  Value writeVector(int64_t begin, Value squares,
+                    llvm::function_ref<Value(Value)> vectorAt,
+                    llvm::function_ref<Value(Value)> scalarAt) {
+    int64_t lanes = k.layout.lanes, width = k.layout.width;
+    int64_t whole = width / lanes * lanes;
+    Values sums = k.carry(
+        k.index(0), k.index(whole), lanes, {k.zeroVector()},
+        [&](Value d, ValueRange acc) -> Values {
+          Value value = vectorAt(d);
+          Values indices = rowOf(loop.signals);
+          indices.push_back(k.add(loop.signals.offsets[2], k.add(d, begin)));
+          k.storeVector(value, loop.signals.memref, indices);
+          return {v.fma(value, value, acc[0])};
+        });
+    Value sum = e.add(squares, sumLanes(sums[0]));
+    return k.carry(k.index(whole), k.index(width), 1, {sum},
+                   [&](Value d, ValueRange acc) -> Values {
+                     Value value = scalarAt(d);
+                     storeSignal(value, k.add(d, begin));
+                     return {e.fma(value, value, acc[0])};
+                   })[0];
+  }
+
+  Value sumLanes(Value vector);
+
+  void normalize(Value squares, int64_t width) {
+    Value norm = e.sqrt(squares);
+    k.store(norm, loop.norm.memref, rowOf(loop.norm));
+    Value scale = e.div(e.constant(1), e.max(norm, e.constant(kNormFloor)));
+    Values at = rowOf(loop.signals);
+    at.push_back({});
+    int64_t lanes = k.layout.lanes, whole = width / lanes * lanes;
+    Value scales = k.splat(scale);
+    k.loop(k.index(0), k.index(whole), lanes, [&](Value d) {
+      at[2] = k.add(loop.signals.offsets[2], d);
+      Value x = k.loadVector(loop.signals.memref, at);
+      k.storeVector(v.mul(x, scales), loop.signals.memref, at);
+    });
+    k.loop(k.index(whole), k.index(width), 1, [&](Value d) {
+      at[2] = k.add(loop.signals.offsets[2], d);
+      k.store(e.mul(k.load(loop.signals.memref, at), scale),
+              loop.signals.memref, at);
+    });
+  }
+
+  KernelBuilder &k;
+  const FinalLoop &loop;
+  Value row, position, logSumExp;
+  ElementBuilder e, v;
+  ParameterValues params;
+};
+
+Value RowWriter::sumLanes(Value vector) {
+  return vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::ADD,
+                                     vector);
+}
+
+} // namespace
+
+void raytention::finalizeRows(KernelBuilder &k, const FinalLoop &loop) {
+  k.loop(k.index(0), loop.rows, 1, [&](Value row) {
+    RowWriter writer(k, loop, row);
+    Value position = k.add(loop.row, row);
+    Value present = arith::CmpIOp::create(
+        k.b, k.loc, arith::CmpIPredicate::slt, position, loop.length);
+    k.ifElse(present, [&] { writer.write(); }, [&] { writer.clear(); });
+  });
+}

@@ -1,0 +1,212 @@
+//===- ProductKernels.cpp - register-tiled matrix products ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/LlvmCpu/CpuKernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace raytention;
+
+using Values = KernelBuilder::Values;
+
+namespace {
+
+/// One step of a register tile: acc[i][v] += left(i) * right(v), with
+/// `combine` in place of the multiply-add.
+struct TileStep {
+  KernelBuilder &k;
+  llvm::function_ref<Value(Value, Value, Value)> combine;
+
+  Values operator()(llvm::function_ref<Value(int64_t)> left,
+                    llvm::function_ref<Value(int64_t)> right,
+                    ValueRange acc) const {
+    const TileLayout &layout = k.layout;
+    Values columns, next;
+    for (int64_t v = 0; v < layout.tileVectors; ++v)
+      columns.push_back(right(v));
+    for (int64_t i = 0; i < layout.tileRows; ++i) {
+      Value scalar = k.splat(left(i));
+      for (int64_t v = 0; v < layout.tileVectors; ++v)
+        next.push_back(
+            combine(scalar, columns[v], acc[i * layout.tileVectors + v]));
+    }
+    return next;
+  }
+};
+
+} // namespace
+
+static Values zeroTile(KernelBuilder &k) {
+  return Values(k.layout.tileRows * k.layout.tileVectors, k.zeroVector());
+}
+
+/// Partial sums over more than this many terms are added to memory instead of
+/// being carried on: it bounds rounding and keeps panels in the first cache.
+constexpr int64_t kProductDepth = 256;
+
+/// The score product over width panels [begin, end), into or onto `distances`.
+static void scoreProduct(KernelBuilder &k, const PackedQueries &queries,
+                         const PackedKeys &keys, Precision precision,
+                         Value begin, Value end, bool onto,
+                         const ScoreView &distances) {
+  const TileLayout &layout = k.layout;
+  ElementBuilder e(k.b, k.loc, layout.vectorType());
+  auto combine = [&](Value a, Value c, Value acc) -> Value {
+    if (precision == Precision::Fast)
+      return e.fma(a, c, acc);
+    Value difference = e.sub(a, c);
+    return e.fma(difference, difference, acc);
+  };
+  TileStep step{k, combine};
+  Value zero = k.index(0);
+  auto tile = [&](Value row, Value queryPanel) {
+    Values acc = k.carry(begin, end, 1, zeroTile(k), [&](Value p, ValueRange a) {
+      return k.carry(zero, k.index(layout.panel), 1, a, [&](Value d, ValueRange a) {
+        auto left = [&](int64_t i) {
+          return k.load(keys.data, {p, k.add(row, i), d});
+        };
+        auto right = [&](int64_t v) {
+          return k.loadVector(queries.data,
+                              {queryPanel, k.add(k.mul(p, layout.panel), d),
+                               k.index(v * layout.lanes)});
+        };
+        return step(left, right, a);
+      });
+    });
+    for (int64_t i = 0; i < layout.tileRows; ++i)
+      for (int64_t v = 0; v < layout.tileVectors; ++v) {
+        Values at = {k.add(k.add(distances.begin, row), i),
+                     k.add(k.mul(queryPanel, layout.panel), v * layout.lanes)};
+        Value value = acc[i * layout.tileVectors + v];
+        if (onto)
+          value = e.add(value, k.loadVector(distances.data, at));
+        k.storeVector(value, distances.data, at);
+      }
+  };
+  k.loop(zero, keys.count, layout.tileRows, [&](Value row) {
+    k.loop(zero, k.index(layout.queryLanes() / layout.panel), 1,
+           [&](Value queryPanel) { tile(row, queryPanel); });
+  });
+}
+
+/// ||q - k||^2 by differences, for one key and the vector of queries at `lane`.
+static Value differenceNorm(KernelBuilder &k, const PackedQueries &queries,
+                            const PackedKeys &keys, Value row, Value panel,
+                            Value inPanel) {
+  const TileLayout &layout = k.layout;
+  ElementBuilder e(k.b, k.loc, layout.vectorType());
+  Value zero = k.index(0);
+  return k.carry(
+      zero, k.index(layout.widthPanels()), 1, {k.zeroVector()},
+      [&](Value p, ValueRange a) {
+        return k.carry(zero, k.index(layout.panel), 1, a,
+                       [&](Value d, ValueRange a) -> Values {
+                         Value key = k.splat(k.load(keys.data, {p, row, d}));
+                         Value query = k.loadVector(
+                             queries.data,
+                             {panel, k.add(k.mul(p, layout.panel), d), inPanel});
+                         Value difference = e.sub(query, key);
+                         return {e.fma(difference, difference, a[0])};
+                       });
+      })[0];
+}
+
+/// From q.k (or the squared distance, exact) to the distance of the metric.
+static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
+                            const PackedKeys &keys, Metric metric,
+                            Precision precision, const ScoreView &distances) {
+  const TileLayout &layout = k.layout;
+  ElementBuilder e(k.b, k.loc, layout.vectorType());
+  bool fast = precision == Precision::Fast;
+  if (!fast && metric == Metric::SqL2)
+    return;
+  auto finish = [&](Value row, int64_t lane) {
+    Values at = {k.add(distances.begin, row), k.index(lane)};
+    Value value = k.loadVector(distances.data, at);
+    Value norms;
+    if (fast) {
+      Value keyNorm = k.splat(k.load(keys.norms, {row}));
+      norms = e.add(k.loadVector(queries.norms, {k.index(lane)}), keyNorm);
+      value = e.max(e.fma(value, e.constant(-2), norms), e.constant(0));
+    }
+    if (fast && metric == Metric::L2) {
+      // An expansion loses the digits that a square root then magnifies.
+      Value close = e.less(value, e.mul(norms, e.constant(0x1p-10)));
+      Value any = vector::ReductionOp::create(
+          k.b, k.loc, vector::CombiningKind::OR, close);
+      value = k.ifValue(any, value, [&] {
+        Value exact = differenceNorm(k, queries, keys, row,
+                                     k.index(lane / layout.panel),
+                                     k.index(lane % layout.panel));
+        return e.select(close, exact, value);
+      });
+    }
+    if (metric == Metric::L2)
+      value = e.sqrt(value);
+    k.storeVector(value, distances.data, at);
+  };
+  k.loop(k.index(0), keys.count, 1, [&](Value row) {
+    for (int64_t lane = 0; lane < layout.queryLanes(); lane += layout.lanes)
+      finish(row, lane);
+  });
+}
+
+void raytention::computeDistances(KernelBuilder &k, const PackedQueries &queries,
+                                  const PackedKeys &keys, Metric metric,
+                                  Precision precision,
+                                  const ScoreView &distances) {
+  int64_t depth = std::max<int64_t>(1, kProductDepth / k.layout.panel);
+  int64_t panels = k.layout.widthPanels();
+  Value first = k.index(std::min(depth, panels));
+  scoreProduct(k, queries, keys, precision, k.index(0), first, /*onto=*/false,
+               distances);
+  if (panels > depth)
+    k.loop(first, k.index(panels), depth, [&](Value begin) {
+      Value end = k.min(k.add(begin, depth), k.index(panels));
+      scoreProduct(k, queries, keys, precision, begin, end, /*onto=*/true,
+                   distances);
+    });
+  finishDistances(k, queries, keys, metric, precision, distances);
+}
+
+void raytention::accumulateSums(KernelBuilder &k, int64_t numWeighted,
+                                Value weights, const PackedKeys &keys,
+                                const PartView &sums) {
+  const TileLayout &layout = k.layout;
+  ElementBuilder e(k.b, k.loc, layout.vectorType());
+  auto combine = [&](Value a, Value c, Value acc) { return e.fma(a, c, acc); };
+  TileStep step{k, combine};
+  Value zero = k.index(0);
+  auto tile = [&](Value row, Value panel) {
+    Values acc =
+        k.carry(zero, keys.count, 1, zeroTile(k), [&](Value key, ValueRange a) {
+          auto left = [&](int64_t i) {
+            return k.load(weights, {key, k.add(row, i)});
+          };
+          auto right = [&](int64_t v) {
+            return k.loadVector(keys.data,
+                                {panel, key, k.index(v * layout.lanes)});
+          };
+          return step(left, right, a);
+        });
+    for (int64_t i = 0; i < layout.tileRows; ++i)
+      for (int64_t v = 0; v < layout.tileVectors; ++v) {
+        Values at = {sums.part, panel, k.add(row, i), k.index(v * layout.lanes)};
+        Value old = k.loadVector(sums.data, at);
+        k.storeVector(e.add(old, acc[i * layout.tileVectors + v]), sums.data,
+                      at);
+      }
+  };
+  k.loop(zero, k.index(layout.stackRows(numWeighted)), layout.tileRows,
+         [&](Value row) {
+           k.loop(zero, k.index(layout.widthPanels()), 1,
+                  [&](Value panel) { tile(row, panel); });
+         });
+}

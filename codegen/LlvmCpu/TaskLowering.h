@@ -1,0 +1,118 @@
+//===- TaskLowering.h - one query tile's program on a CPU ------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_CODEGEN_LLVMCPU_TASKLOWERING_H
+#define RAYTENTION_CODEGEN_LLVMCPU_TASKLOWERING_H
+
+#include "codegen/LlvmCpu/CpuKernels.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <variant>
+
+namespace raytention {
+
+/// Kept or chunk-local scores.
+struct ScoreBuffer {
+  ScoreView view;
+};
+struct QueryBuffer {
+  PackedQueries packed;
+};
+struct KeyBuffer {
+  PackedKeys packed;
+};
+struct WeightBuffer {
+  mlir::Value data;
+  int64_t numWeighted;
+};
+/// A state tensor (floats or positions) or sums, one or all of its parts.
+struct StateBuffer {
+  PartView view;
+  int64_t numParts;
+};
+
+/// Where a tensor of the fused program lives on the CPU. The program is in
+/// destination style, so every update happens in place.
+using TensorBuffer = std::variant<std::monostate, ArgumentView, ScoreBuffer,
+                                  QueryBuffer, KeyBuffer, WeightBuffer,
+                                  StateBuffer>;
+
+/// Lowers the body of the outer forall, op by op, to loops on buffers.
+class TaskLowering {
+public:
+  TaskLowering(mlir::OpBuilder &b, const TileLayout &layout,
+               mlir::IRMapping &scalars,
+               llvm::DenseMap<mlir::Value, TensorBuffer> &buffers,
+               mlir::Block *task)
+      : b(b), layout(layout), scalars(scalars), buffers(buffers), task(task) {}
+
+  llvm::LogicalResult lowerBlock(mlir::Block &block);
+
+private:
+  llvm::LogicalResult lower(mlir::Operation *op);
+  llvm::LogicalResult lower(mlir::tensor::ExtractSliceOp op);
+  llvm::LogicalResult lower(mlir::tensor::InsertSliceOp op);
+  llvm::LogicalResult lower(mlir::tensor::ExtractOp op);
+  llvm::LogicalResult lower(mlir::tensor::DimOp op);
+  llvm::LogicalResult lower(mlir::tensor::EmptyOp op);
+  llvm::LogicalResult lower(mlir::linalg::FillOp op);
+  llvm::LogicalResult lower(mlir::linalg::ContractOp op);
+  llvm::LogicalResult lower(mlir::scf::ForOp op);
+  llvm::LogicalResult lower(mlir::scf::ForallOp op);
+  llvm::LogicalResult lower(InitOp op);
+  llvm::LogicalResult lower(LookupOp op);
+  llvm::LogicalResult lower(DistanceOp op);
+  llvm::LogicalResult lower(ScoreSweepOp op);
+  llvm::LogicalResult lower(ReduceSweepOp op);
+  llvm::LogicalResult lower(WeighOp op);
+  llvm::LogicalResult lower(MergeOp op);
+  llvm::LogicalResult lower(FinalizeOp op);
+
+  mlir::Value scalar(mlir::Value value) {
+    return scalars.lookupOrDefault(value);
+  }
+  mlir::Value scalar(mlir::OpFoldResult value, mlir::Location loc);
+  KernelBuilder kernel(mlir::Location loc) { return {b, loc, layout}; }
+
+  /// `result` lives where `source` does.
+  void alias(mlir::Value result, mlir::Value source) {
+    TensorBuffer buffer = buffers.lookup(source);
+    buffers[result] = buffer;
+  }
+  /// The buffer of a tensor, or an error at `op` that says what was expected.
+  template <typename BufferKind>
+  const BufferKind *get(mlir::Operation *op, mlir::Value tensor,
+                        llvm::StringRef expected);
+  llvm::FailureOr<StateView> getState(mlir::Operation *op, mlir::Value floats,
+                                      mlir::Value positions);
+  /// What the pair ops share; null mask means causal.
+  template <typename Op>
+  llvm::FailureOr<PairLoop> getPairs(Op op, const SweepLayout &sweep);
+  const TaskParameters &getParameters(mlir::Value tau, mlir::Value gammas,
+                                      mlir::Location loc);
+
+  /// A buffer of the task. Those made inside a loop serve again in later loops.
+  mlir::Value allocate(mlir::MemRefType type, mlir::ValueRange sizes = {});
+  mlir::Value allocateInLoop(mlir::MemRefType type);
+
+  mlir::OpBuilder &b;
+  const TileLayout &layout;
+  mlir::IRMapping &scalars;
+  llvm::DenseMap<mlir::Value, TensorBuffer> &buffers;
+  mlir::Block *task;
+  llvm::DenseMap<mlir::Value, TaskParameters> parameters;
+  llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
+};
+
+} // namespace raytention
+
+#endif // RAYTENTION_CODEGEN_LLVMCPU_TASKLOWERING_H

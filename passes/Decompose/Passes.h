@@ -1,0 +1,30 @@
+//===- Passes.h - the reference lowering ------------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_PASSES_DECOMPOSE_PASSES_H
+#define RAYTENTION_PASSES_DECOMPOSE_PASSES_H
+
+#include "dialect/RayTention/RayTention.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/Pass.h"
+
+namespace raytention {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Decompose/Passes.h.inc"
+
+} // namespace raytention
+
+#endif // RAYTENTION_PASSES_DECOMPOSE_PASSES_H

@@ -1,0 +1,44 @@
+//===- AttendBuilder.h - the module of an attention -------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_API_ATTENDBUILDER_H
+#define RAYTENTION_RUNTIME_API_ATTENDBUILDER_H
+
+#include "dialect/RayTention/RayTention.h"
+#include "raytention/Attention.h"
+#include "runtime/api/ChooseSchedule.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace raytention {
+
+/// The name of the function that an attention is compiled from.
+constexpr llvm::StringLiteral kAttendName = "attend";
+/// The attribute on it that holds its schedule.
+constexpr llvm::StringLiteral kScheduleName = "rt.schedule";
+
+/// The channels of `spec` as attributes; an error lists the known ones. Also
+/// checks that everything else of the spec is in range.
+llvm::Expected<mlir::ArrayAttr> buildChannels(mlir::MLIRContext &context,
+                                              const AttentionSpec &spec);
+
+/// The default schedule for `channels` under the options.
+llvm::Expected<ScheduleAttr> buildSchedule(mlir::ArrayAttr channels,
+                                           const AttentionSpec &spec,
+                                           const CompileOptions &options);
+
+/// A module with @attend(queries, table, ids, tau, gammas, offset, lengths) ->
+/// (signals, norm, indices); B, Tq, T and V dynamic. `schedule` may be null.
+mlir::OwningOpRef<mlir::ModuleOp>
+buildAttendModule(mlir::ArrayAttr channels, ScheduleAttr schedule,
+                  const AttentionSpec &spec);
+
+} // namespace raytention
+
+#endif // RAYTENTION_RUNTIME_API_ATTENDBUILDER_H

@@ -1,0 +1,45 @@
+//===- ChooseSchedule.h - tile, chunk and kept scores that fit a cap -*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_API_CHOOSESCHEDULE_H
+#define RAYTENTION_RUNTIME_API_CHOOSESCHEDULE_H
+
+#include "raytention/Attention.h"
+
+namespace raytention {
+
+/// What the bytes of a worker depend on.
+struct WorkspaceProblem {
+  int64_t dModel = 0;
+  int64_t elementBytes = 4; ///< of the accumulators
+  int64_t numWeighted = 0;  ///< channels that sum keys
+  int64_t numFields = 0;    ///< scalars of a row's states, both sweeps
+  int64_t maxKeys = 0;      ///< longest sequence; 0: any
+  int64_t cap = 0;          ///< bytes
+};
+
+/// A complete schedule.
+struct ChosenSchedule {
+  int64_t queryTile = 32, keyChunk = 192, splitKeys = 1;
+  bool keepScores = true;
+};
+
+/// About how many bytes one worker uses: packed queries and keys, scores and
+/// weights of a chunk, states, sums, and the scores that are kept.
+int64_t estimateWorkspace(const WorkspaceProblem &problem,
+                          const ChosenSchedule &schedule);
+
+/// The default schedule where it fits the cap; else scores are recomputed, then
+/// the chunk and at last the tile are halved. Fields that `wanted` sets stand.
+/// An error names the smallest cap that would do.
+llvm::Expected<ChosenSchedule> chooseSchedule(const WorkspaceProblem &problem,
+                                              const Schedule &wanted);
+
+} // namespace raytention
+
+#endif // RAYTENTION_RUNTIME_API_CHOOSESCHEDULE_H

@@ -1,0 +1,32 @@
+//===- Compiler.h - from a spec or a text to machine code -------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_API_COMPILER_H
+#define RAYTENTION_RUNTIME_API_COMPILER_H
+
+#include "codegen/LlvmCpu/Jit.h"
+#include "raytention/Attention.h"
+
+namespace raytention {
+
+/// What remains of a compilation.
+struct CompiledModule {
+  std::unique_ptr<Jit> jit;
+  std::string scheduleText; ///< empty for the reference
+  int64_t signalWidth = 0, numIndices = 0;
+};
+
+/// Compiles the attention of `spec`, or the function @attend of `text` where
+/// that is not null. The first diagnostic is the error.
+llvm::Expected<CompiledModule> compileAttend(const AttentionSpec &spec,
+                                             const CompileOptions &options,
+                                             const llvm::StringRef *text);
+
+} // namespace raytention
+
+#endif // RAYTENTION_RUNTIME_API_COMPILER_H

@@ -1,0 +1,99 @@
+//===- ParallelFor.h - the worker pool of the CPU target --------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_DEVICE_CPU_PARALLELFOR_H
+#define RAYTENTION_RUNTIME_DEVICE_CPU_PARALLELFOR_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace raytention::cpu {
+
+/// One task of a compiled parallel loop.
+using TaskFunction = void (*)(void *arguments, int64_t task, void *workspace);
+
+/// The number of workers that 0 stands for: the cores this process may use.
+int getDefaultThreads();
+
+/// A fixed number of workers, the calling thread one of them; each has a
+/// workspace of its own that is kept while its size stays the same.
+class WorkerPool {
+public:
+  /// `threads` >= 1.
+  explicit WorkerPool(int threads);
+
+  int threads() const { return static_cast<int>(workspaces.size()); }
+
+  /// Runs tasks 0 .. tasks - 1, each once, on whichever worker is free next.
+  /// Tasks are independent, so the result does not depend on the workers.
+  /// Denormals are zero in a task. Fails, with some tasks not run, where a
+  /// workspace cannot be allocated.
+  llvm::Error parallelFor(TaskFunction body, int64_t tasks,
+                          int64_t workspaceBytes, void *arguments);
+
+  /// Bytes of all workspaces that stand at the moment.
+  int64_t allocatedBytes() const;
+
+private:
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  struct Workspace {
+    std::unique_ptr<void, Free> memory;
+    int64_t bytes = 0;
+    /// Makes it `wanted` bytes long; false where the system refuses.
+    bool resize(int64_t wanted);
+  };
+
+  std::vector<Workspace> workspaces;
+  std::unique_ptr<llvm::DefaultThreadPool> pool; ///< null for one thread
+};
+
+/// What a run of compiled code on this thread uses and leaves behind. While it
+/// lives, rt_parallel_for on this thread uses its pool.
+class RunContext {
+public:
+  explicit RunContext(WorkerPool &pool);
+  ~RunContext();
+  RunContext(const RunContext &) = delete;
+  RunContext &operator=(const RunContext &) = delete;
+
+  /// The context of this thread, or null.
+  static RunContext *current();
+
+  void parallelFor(TaskFunction body, int64_t tasks, int64_t workspaceBytes,
+                   void *arguments);
+
+  /// The first error of the run; later loops were not run.
+  llvm::Error takeError() { return std::move(error); }
+  /// Most bytes that one worker, and all of them together, had.
+  int64_t bytesPerWorker() const { return perWorker; }
+  int64_t bytesInTotal() const { return total; }
+
+private:
+  WorkerPool &pool;
+  RunContext *outer;
+  llvm::Error error;
+  bool failed = false;
+  int64_t perWorker = 0, total = 0;
+};
+
+} // namespace raytention::cpu
+
+/// The callback of compiled code; without a RunContext the tasks run one after
+/// another on this thread.
+extern "C" void rt_parallel_for(raytention::cpu::TaskFunction body,
+                                int64_t tasks, int64_t workspaceBytes,
+                                void *arguments);
+
+#endif // RAYTENTION_RUNTIME_DEVICE_CPU_PARALLELFOR_H

@@ -1,0 +1,6 @@
+// RUN: rt-opt %s --rt-cpu-entry --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected buffers and scalars as arguments of an entry point, got 'tensor<?xf32>' as argument 1}}
+func.func @f(%m: memref<?xf32>, %t: tensor<?xf32>) {
+  return
+}

@@ -1,0 +1,143 @@
+//===- CheckInputsTest.cpp - each wrong input has its message ---*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/CheckInputs.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+using namespace raytention;
+
+namespace {
+
+/// A small valid problem; a case changes one thing.
+struct Problem {
+  Problem() {
+    spec.dModel = 2;
+    spec.channels = {"centroid"};
+    spec.numGammas = 1;
+    inputs.batch = 2;
+    inputs.numQueries = 3;
+    inputs.numKeys = 3;
+    inputs.vocab = 4;
+    inputs.queries = queries;
+    inputs.table = table;
+    inputs.ids = ids;
+    inputs.gammas = {0.5};
+    inputs.lengths = lengths;
+    outputs.signals = signals;
+  }
+  float queries[12] = {}, table[8] = {}, signals[12] = {};
+  int32_t ids[6] = {0, 1, 2, 3, 0, 1};
+  int64_t lengths[2] = {3, 0};
+  AttentionSpec spec;
+  Inputs inputs;
+  Outputs outputs;
+  int threads = 0;
+};
+
+struct Case {
+  const char *name;
+  std::function<void(Problem &)> change;
+  const char *message;
+};
+
+const Case kCases[] = {
+    {"Batch", [](Problem &p) { p.inputs.batch = -1; },
+     "expected a batch in [0, 2147483647], got -1"},
+    {"NumQueries", [](Problem &p) { p.inputs.numQueries = -2; },
+     "expected a number of queries Tq in [0, 2147483647], got -2"},
+    {"NumKeys", [](Problem &p) { p.inputs.numKeys = int64_t(1) << 31; },
+     "expected a number of keys T in [0, 2147483647], got 2147483648"},
+    {"Vocab", [](Problem &p) { p.inputs.vocab = -1; },
+     "expected a vocabulary V in [0, 9223372036854775807], got -1"},
+    {"QueryOffset", [](Problem &p) { p.inputs.queryOffset = -1; },
+     "expected a query offset in [0, 2147483644], got -1"},
+    {"LastPosition", [](Problem &p) { p.inputs.queryOffset = 2147483645; },
+     "expected a query offset in [0, 2147483644], got 2147483645"},
+    {"Threads", [](Problem &p) { p.threads = -1; },
+     "expected threads >= 0 (0: all cores), got -1"},
+    {"Queries", [](Problem &p) { p.inputs.queries = nullptr; },
+     "expected a pointer to the queries, got null"},
+    {"Table", [](Problem &p) { p.inputs.table = nullptr; },
+     "expected a pointer to the table, got null"},
+    {"Ids", [](Problem &p) { p.inputs.ids = nullptr; },
+     "expected a pointer to the ids, got null"},
+    {"Signals", [](Problem &p) { p.outputs.signals = nullptr; },
+     "expected a pointer to the signals, got null"},
+    {"IdTooLarge", [](Problem &p) { p.ids[4] = 4; },
+     "expected ids in [0, 4), got 4 at batch 1, position 1"},
+    {"IdNegative", [](Problem &p) { p.ids[2] = -7; },
+     "expected ids in [0, 4), got -7 at batch 0, position 2"},
+    {"LengthTooLarge", [](Problem &p) { p.lengths[1] = 4; },
+     "expected lengths in [0, 3], got 4 at batch 1"},
+    {"LengthNegative", [](Problem &p) { p.lengths[0] = -1; },
+     "expected lengths in [0, 3], got -1 at batch 0"},
+    {"TauNan", [](Problem &p) { p.inputs.tau = std::nan(""); },
+     "expected a finite tau, got nan"},
+    {"TauInfinite",
+     [](Problem &p) {
+       p.inputs.tau = std::numeric_limits<double>::infinity();
+     },
+     "expected a finite tau, got inf"},
+    {"GammaCount", [](Problem &p) { p.inputs.gammas = {0.5, 0.9}; },
+     "expected 1 gammas, got 2"},
+    {"GammaZero", [](Problem &p) { p.inputs.gammas = {0.0}; },
+     "expected gammas in [2^-100, 1], got 0 at index 0"},
+    {"GammaAboveOne", [](Problem &p) { p.inputs.gammas = {1.5}; },
+     "expected gammas in [2^-100, 1], got 1.5 at index 0"},
+    {"GammaNan", [](Problem &p) { p.inputs.gammas = {std::nan("")}; },
+     "expected gammas in [2^-100, 1], got nan at index 0"},
+};
+
+class CheckInputs : public testing::TestWithParam<Case> {};
+
+TEST_P(CheckInputs, SaysExpectedAndGot) {
+  Problem problem;
+  GetParam().change(problem);
+  llvm::Error error = checkInputs(problem.spec, problem.inputs,
+                                  problem.outputs, problem.threads);
+  EXPECT_EQ(llvm::toString(std::move(error)), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CheckInputs, testing::ValuesIn(kCases),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(CheckInputsValid, AcceptsBordersOfTheRanges) {
+  Problem problem;
+  problem.inputs.gammas = {std::ldexp(1.0, -100)};
+  problem.inputs.queryOffset = 2147483644;
+  EXPECT_EQ(llvm::toString(checkInputs(problem.spec, problem.inputs,
+                                       problem.outputs, 0)),
+            "");
+}
+
+TEST(CheckInputsValid, NeedsNoArraysWhereThereIsNothingToDo) {
+  Problem problem;
+  problem.inputs.batch = 0;
+  problem.inputs.queries = problem.inputs.table = problem.inputs.ids = nullptr;
+  problem.outputs.signals = nullptr;
+  EXPECT_EQ(llvm::toString(checkInputs(problem.spec, problem.inputs,
+                                       problem.outputs, 0)),
+            "");
+}
+
+TEST(CheckInputsValid, ReadsWideIds) {
+  Problem problem;
+  int64_t wide[6] = {0, 1, 2, 3, 0, int64_t(1) << 32};
+  problem.spec.idBits = 64;
+  problem.inputs.ids = wide;
+  EXPECT_EQ(llvm::toString(checkInputs(problem.spec, problem.inputs,
+                                       problem.outputs, 0)),
+            "expected ids in [0, 4), got 4294967296 at batch 1, position 2");
+}
+
+} // namespace

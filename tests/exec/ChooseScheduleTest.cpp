@@ -1,0 +1,94 @@
+//===- ChooseScheduleTest.cpp - schedules under a cap -----------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/ChooseSchedule.h"
+
+#include "gtest/gtest.h"
+
+using namespace raytention;
+
+namespace {
+
+/// The default channels at D = 64, up to 2048 keys.
+WorkspaceProblem getProblem() {
+  WorkspaceProblem problem;
+  problem.dModel = 64;
+  problem.numWeighted = 6;
+  problem.numFields = 24;
+  problem.maxKeys = 2048;
+  problem.cap = int64_t(64) << 20;
+  return problem;
+}
+
+TEST(ChooseSchedule, DefaultsKeepTheScores) {
+  ChosenSchedule schedule = llvm::cantFail(chooseSchedule(getProblem(), {}));
+  EXPECT_EQ(schedule.queryTile, 32);
+  EXPECT_EQ(schedule.keyChunk, 192);
+  EXPECT_EQ(schedule.splitKeys, 1);
+  EXPECT_TRUE(schedule.keepScores);
+}
+
+TEST(ChooseSchedule, LongSequencesRecompute) {
+  WorkspaceProblem problem = getProblem();
+  problem.maxKeys = 1 << 20;
+  ChosenSchedule schedule = llvm::cantFail(chooseSchedule(problem, {}));
+  EXPECT_FALSE(schedule.keepScores);
+  EXPECT_EQ(schedule.keyChunk, 192);
+}
+
+TEST(ChooseSchedule, SmallCapsShrinkTheChunkThenTheTile) {
+  WorkspaceProblem problem = getProblem();
+  problem.cap = 200 << 10;
+  ChosenSchedule chunk = llvm::cantFail(chooseSchedule(problem, {}));
+  EXPECT_EQ(chunk.queryTile, 32);
+  EXPECT_LT(chunk.keyChunk, 192);
+  problem.cap = 40 << 10;
+  ChosenSchedule tile = llvm::cantFail(chooseSchedule(problem, {}));
+  EXPECT_EQ(tile.keyChunk, 16);
+  EXPECT_LT(tile.queryTile, 32);
+  EXPECT_LE(estimateWorkspace(problem, tile), problem.cap);
+}
+
+TEST(ChooseSchedule, WantedFieldsStand) {
+  WorkspaceProblem problem = getProblem();
+  problem.cap = 300 << 10;
+  Schedule wanted;
+  wanted.keyChunk = 128;
+  ChosenSchedule schedule = llvm::cantFail(chooseSchedule(problem, wanted));
+  EXPECT_EQ(schedule.keyChunk, 128);
+  wanted.scores = Schedule::Scores::Keep;
+  problem.cap = 64 << 20;
+  problem.maxKeys = 1 << 30;
+  llvm::Error error = chooseSchedule(problem, wanted).takeError();
+  EXPECT_TRUE(bool(error));
+  llvm::consumeError(std::move(error));
+}
+
+TEST(ChooseSchedule, ErrorNamesACapThatWorks) {
+  WorkspaceProblem problem = getProblem();
+  problem.cap = 1000;
+  std::string message =
+      llvm::toString(chooseSchedule(problem, {}).takeError());
+  EXPECT_EQ(message, "expected a workspace cap of at least 25062 bytes per "
+                     "worker for this attention, got 1000");
+  problem.cap = 25062;
+  EXPECT_TRUE(bool(chooseSchedule(problem, {})));
+}
+
+TEST(ChooseSchedule, RefusesNegativeSizes) {
+  Schedule wanted;
+  wanted.queryTile = -1;
+  EXPECT_EQ(llvm::toString(chooseSchedule(getProblem(), wanted).takeError()),
+            "expected a query tile and a key chunk >= 0, got -1 and 0");
+  wanted = {};
+  wanted.splitKeys = -1;
+  EXPECT_EQ(llvm::toString(chooseSchedule(getProblem(), wanted).takeError()),
+            "expected at least one key range, got -1");
+}
+
+} // namespace

@@ -1,0 +1,161 @@
+//===- CompileTest.cpp - specs, texts and stages ----------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "raytention/Attention.h"
+#include "runtime/api/Compiler.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "gtest/gtest.h"
+
+using namespace raytention;
+
+namespace {
+
+AttentionSpec getSpec() {
+  AttentionSpec spec;
+  spec.dModel = 64;
+  spec.channels = defaultChannels();
+  spec.numGammas = 5;
+  return spec;
+}
+
+std::string getError(const AttentionSpec &spec,
+                     const CompileOptions &options = {}) {
+  return llvm::toString(Attention::compile(spec, options).takeError());
+}
+
+std::string getModuleError(llvm::StringRef text) {
+  return llvm::toString(
+      Attention::compileModule(text, getSpec(), {}).takeError());
+}
+
+TEST(Compile, PrintsTheAttention) {
+  std::string text =
+      llvm::cantFail(printStage(getSpec(), CompileOptions(), "attention"));
+  llvm::StringRef ir(text);
+  EXPECT_TRUE(ir.contains("func.func @attend(")) << text;
+  EXPECT_TRUE(ir.contains("rt.attend [#rt.centroid, #rt.decay<forward, 0>"));
+  EXPECT_TRUE(ir.contains("-> (tensor<?x?x642xf32>, tensor<?x?xf32>, "
+                          "tensor<?x?x4xi32>)"));
+  EXPECT_TRUE(ir.contains("rt.schedule = #rt.schedule<query_tile = 32, "
+                          "key_chunk = 192, split_keys = 1, scores = keep>"));
+}
+
+TEST(Compile, BuildsEveryElementType) {
+  AttentionSpec spec = getSpec();
+  spec.dtype = DType::BF16;
+  spec.idBits = 64;
+  llvm::StringRef ir;
+  std::string text = llvm::cantFail(printStage(spec, {}, "attention"));
+  ir = text;
+  EXPECT_TRUE(ir.contains("tensor<?x64xbf16>")) << text;
+  EXPECT_TRUE(ir.contains("tensor<?x?xi64>"));
+  EXPECT_TRUE(ir.contains("tensor<5xf32>"));
+  spec.dtype = DType::F64;
+  text = llvm::cantFail(printStage(spec, {}, "attention"));
+  ir = text;
+  EXPECT_TRUE(ir.contains("tensor<5xf64>")) << text;
+}
+
+TEST(Compile, SpecErrorsSayExpectedAndGot) {
+  AttentionSpec spec = getSpec();
+  spec.dModel = 0;
+  EXPECT_EQ(getError(spec), "expected d_model >= 1, got 0");
+  spec = getSpec();
+  spec.idBits = 16;
+  EXPECT_EQ(getError(spec), "expected ids of 32 or 64 bits, got 16");
+  spec = getSpec();
+  spec.metric = "dot";
+  EXPECT_EQ(getError(spec), "expected metric sq_l2 or l2, got 'dot'");
+  spec = getSpec();
+  spec.decayOrigin = "key";
+  EXPECT_EQ(getError(spec),
+            "expected decay origin sequence_end or query, got 'key'");
+  spec = getSpec();
+  spec.channels = {"median"};
+  std::string message = getError(spec);
+  EXPECT_NE(message.find("got 'median'"), std::string::npos) << message;
+  EXPECT_NE(message.find("centroid"), std::string::npos) << message;
+  spec.channels.clear();
+  EXPECT_EQ(getError(spec), "expected at least one channel, got none");
+}
+
+TEST(Compile, VerifierErrorsAreReturned) {
+  AttentionSpec spec = getSpec();
+  spec.numGammas = 2;
+  std::string message = getError(spec);
+  EXPECT_NE(message, "");
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+TEST(Compile, ModuleErrorsHaveAPlaceAndOneLine) {
+  std::string message = getModuleError("func.func @attend( {");
+  EXPECT_EQ(message.find("module:1:"), 0u) << message;
+  EXPECT_EQ(getModuleError("module {}"),
+            "expected a function @attend in the module, got none");
+  EXPECT_EQ(getModuleError("func.func @attend(%a: index) { return }"),
+            "expected @attend to have 10 arguments, got 1");
+  message = getModuleError(
+      "func.func private @attend(tensor<?x?x32xf32>, tensor<?x64xf32>, "
+      "tensor<?x?xi32>, tensor<f32>, tensor<5xf32>, index, tensor<?xi64>) -> "
+      "(tensor<?x?x642xf32>, tensor<?x?xf32>, tensor<?x?x4xi32>)");
+  EXPECT_EQ(message, "expected @attend to have argument 0 like "
+                     "tensor<?x?x64xf32>, got tensor<?x?x32xf32>");
+}
+
+TEST(Compile, UnknownStageNamesTheKnownOnes) {
+  std::string message =
+      llvm::toString(printStage(getSpec(), {}, "tilde").takeError());
+  EXPECT_EQ(message.find("expected a stage out of attention"), 0u) << message;
+  EXPECT_NE(message.find("got 'tilde'"), std::string::npos) << message;
+}
+
+TEST(Compile, CapTooSmallIsRefused) {
+  CompileOptions options;
+  options.workspaceCap = 100;
+  std::string message = getError(getSpec(), options);
+  EXPECT_EQ(message.find("expected a workspace cap of at least"), 0u)
+      << message;
+  options.workspaceCap = -1;
+  EXPECT_EQ(getError(getSpec(), options),
+            "expected a workspace cap >= 0 bytes, got -1");
+}
+
+TEST(Compile, StreamingObjectNeedsNoLibrary) {
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
+    AttentionSpec spec = getSpec();
+    spec.dtype = dtype;
+    CompiledModule module = llvm::cantFail(compileAttend(spec, {}, nullptr));
+    for (const std::string &symbol : module.jit->undefinedSymbols())
+      EXPECT_TRUE(symbol == "rt_parallel_for" || symbol == "memcpy" ||
+                  symbol == "memset" || symbol == "memmove")
+          << symbol;
+  }
+}
+
+TEST(Compile, AModuleOfAnyStageCompiles) {
+  for (TargetKind target : {TargetKind::Cpu, TargetKind::Reference}) {
+    CompileOptions options;
+    options.target = target;
+    AttentionSpec spec = getSpec();
+    spec.channels = {"centroid", "top:1", "spread"};
+    auto stages = target == TargetKind::Cpu
+                      ? std::vector<std::string>{"attention", "sweeps", "tiled",
+                                                 "fused", "cpu", "llvm"}
+                      : std::vector<std::string>{"attention", "reference",
+                                                 "cpu", "llvm"};
+    for (const std::string &stage : stages) {
+      std::string text = llvm::cantFail(printStage(spec, options, stage));
+      auto attention = Attention::compileModule(text, spec, options);
+      EXPECT_TRUE(bool(attention))
+          << stage << ": " << llvm::toString(attention.takeError());
+    }
+  }
+}
+
+} // namespace

@@ -1,0 +1,88 @@
+//===- Loops.cpp - the oracle's two inner loops ---------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Without -ffast-math a compiler may not reorder a sum, so the lanes are
+// written out as vectors. Each function is compiled twice and the better
+// version is taken at load time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/oracle/Loops.h"
+
+using namespace raytention;
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) &&         \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ORACLE_VERSIONS                                                        \
+  __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
+#define ORACLE_VERSIONS
+#endif
+
+namespace {
+constexpr int64_t lanes = 4;
+/// Four doubles at any address that is good for one.
+typedef double Vec __attribute__((vector_size(lanes * sizeof(double)),
+                                  aligned(sizeof(double)), may_alias));
+} // namespace
+
+ORACLE_VERSIONS
+void oracle::squaredDistances(const double *query, const double *table,
+                              const int64_t *ids, int64_t numKeys,
+                              int64_t width, double *squares) {
+  for (int64_t j = 0; j < numKeys; ++j) {
+    const double *key = table + ids[j] * width;
+    // Four chains of additions, so that none waits for the last.
+    Vec a = {}, b = {}, c = {}, d = {};
+    int64_t col = 0;
+    for (; col + 4 * lanes <= width; col += 4 * lanes) {
+      const Vec *x = reinterpret_cast<const Vec *>(query + col);
+      const Vec *y = reinterpret_cast<const Vec *>(key + col);
+      Vec da = x[0] - y[0], db = x[1] - y[1];
+      Vec dc = x[2] - y[2], dd = x[3] - y[3];
+      a += da * da;
+      b += db * db;
+      c += dc * dc;
+      d += dd * dd;
+    }
+    a = (a + b) + (c + d);
+    double sum = (a[0] + a[1]) + (a[2] + a[3]);
+    for (; col < width; ++col)
+      sum += (query[col] - key[col]) * (query[col] - key[col]);
+    squares[j] = sum;
+  }
+}
+
+ORACLE_VERSIONS
+void oracle::weightedSum(const double *weights, const int64_t *ids,
+                         int64_t numKeys, const double *table, int64_t width,
+                         double *sum) {
+  constexpr int64_t block = 8;
+  int64_t col = 0;
+  // A block of columns at a time, its sums in registers.
+  for (; col + block * lanes <= width; col += block * lanes) {
+    Vec acc[block] = {};
+    for (int64_t j = 0; j < numKeys; ++j) {
+      const Vec *key =
+          reinterpret_cast<const Vec *>(table + ids[j] * width + col);
+      Vec weight = {weights[j], weights[j], weights[j], weights[j]};
+#pragma GCC unroll 8
+      for (int64_t l = 0; l < block; ++l)
+        acc[l] += weight * key[l];
+    }
+#pragma GCC unroll 8
+    for (int64_t l = 0; l < block; ++l)
+      reinterpret_cast<Vec *>(sum + col)[l] = acc[l];
+  }
+  for (; col < width; ++col) {
+    double acc = 0;
+    for (int64_t j = 0; j < numKeys; ++j)
+      acc += weights[j] * table[ids[j] * width + col];
+    sum[col] = acc;
+  }
+}

@@ -1,0 +1,102 @@
+//===- Oracle.h - the float64 forward pass, row by row ----------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every compiled attention is checked against: the formulas of the
+// forward pass as plain loops in float64, sharing no code with the compiler or
+// the runtime. One row at a time, O(T + S) memory per thread.
+//
+//   dist_ij = ||q_i - k_j||^2 or its root, by differences;  k_j = table[ids_j]
+//   z_ij    = -dist_ij / t,     t = max(tau, 0.01),         j <= i, j < length
+//   w_ij    = exp(z_ij - lse_i), lse_i = log sum_j exp(z_ij)
+//
+//   centroid     sum_j w_ij k_j
+//   decay        (sum_j a_ij k_j) / max(S_i, 1e-8),  a_ij = w_ij g^p_ij,
+//                S_i = sum_j a_ij;  p_ij = j forward, P - j backward
+//   predecessor  k_i      top:K  k of the K-th largest z_ij
+//   antitop      k of the smallest z_ij among those with w_ij > 1e-10
+//   spread       tau sum_j w_ij dist_ij
+//   entropy      -sum_j w_ij log(max(w_ij, 1e-10))
+//
+// x = the channels one after another; y = x / max(||x||, 1e-10).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_TOOLS_ORACLE_ORACLE_H
+#define RAYTENTION_TOOLS_ORACLE_ORACLE_H
+
+#include "tools/oracle/Problem.h"
+
+#include <functional>
+#include <tuple>
+#include <vector>
+
+namespace raytention {
+namespace oracle {
+
+/// Row `row` of the queries of sequence `batch`.
+struct RowId {
+  int64_t batch = 0;
+  int64_t row = 0;
+
+  bool operator==(const RowId &other) const {
+    return batch == other.batch && row == other.row;
+  }
+  bool operator<(const RowId &other) const {
+    return std::tie(batch, row) < std::tie(other.batch, other.row);
+  }
+};
+
+/// The result of one row. Beyond the length of its sequence x and y are zeros,
+/// the norm is 0 and the indices are -1.
+struct Row {
+  RowId id;
+  std::vector<double> x; ///< [S], before the normalisation
+  std::vector<double> y; ///< [S]
+  double norm = 0;       ///< ||x||
+  /// The chosen key of each copying channel, in channel order: a position in
+  /// the sequence. Equal z go to the lowest position.
+  std::vector<int64_t> indices;
+  double lse = 0; ///< log sum_j exp(z_ij)
+  /// z_ij of the visible keys. forward() drops it, forEachRow() shows it.
+  std::vector<double> scores;
+};
+
+/// Every row of the problem, in order.
+std::vector<RowId> allRows(const Problem &problem);
+
+/// What is wrong with the problem or with `rows`, if anything.
+[[nodiscard]] Error validate(const Problem &problem,
+                             const std::vector<RowId> &rows);
+
+/// Called with each row as it is finished, from the worker threads, in no
+/// fixed order: `worker` is 0 .. threads - 1, and no two calls with the same
+/// worker overlap. The row is only valid during the call.
+using RowCallback = std::function<void(const Row &row, int worker)>;
+
+/// The number of workers that forEachRow() will use for `threads` (0: one per
+/// core).
+int workerCount(int threads);
+
+/// Computes `rows` on `threads` workers. Values do not depend on `threads`.
+/// Fails on what validate() refuses.
+[[nodiscard]] Error forEachRow(const Problem &problem,
+                               const std::vector<RowId> &rows, int threads,
+                               const RowCallback &callback);
+
+/// The same with the results kept, in the order of `rows`.
+[[nodiscard]] Error forward(const Problem &problem,
+                            const std::vector<RowId> &rows, int threads,
+                            std::vector<Row> &results);
+
+/// log of the weight that the antitop channel and the entropy stop at, 1e-10.
+double logSmallestWeight();
+
+} // namespace oracle
+} // namespace raytention
+
+#endif // RAYTENTION_TOOLS_ORACLE_ORACLE_H

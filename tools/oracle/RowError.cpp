@@ -1,0 +1,212 @@
+//===- RowError.cpp - errors of one row, and their maxima -----------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/oracle/RowError.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace raytention;
+using namespace raytention::oracle;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double squaredNorm(const double *values, int64_t width) {
+  double sum = 0;
+  for (int64_t col = 0; col < width; ++col)
+    sum += values[col] * values[col];
+  return sum;
+}
+
+/// |a - b|, infinite where either is not finite.
+double difference(double a, double b) {
+  double d = std::fabs(a - b);
+  return std::isfinite(d) ? d : infinity;
+}
+
+/// The largest difference of two vectors, and where it is.
+struct Distance {
+  double value = 0;
+  int64_t element = 0;
+};
+
+Distance largestDifference(const double *a, const double *b, int64_t width) {
+  Distance largest;
+  for (int64_t col = 0; col < width; ++col)
+    if (double d = difference(a[col], b[col]); d > largest.value)
+      largest = {d, col};
+  return largest;
+}
+
+/// An open interval of scores.
+struct ScoreRange {
+  double low, high;
+  bool holds(double z) const { return low < z && z < high; }
+};
+
+/// The scores of keys that antitop may choose when each z is off by less than
+/// e: above the threshold or within e of it, and below, or within e of, the
+/// smallest score that is surely above.
+ScoreRange antitopRange(const Row &row, double e) {
+  double threshold = row.lse + logSmallestWeight();
+  double smallest = infinity;
+  for (double z : row.scores)
+    if (z >= threshold + e)
+      smallest = std::min(smallest, z);
+  return {threshold - e, smallest + e};
+}
+
+ScoreRange acceptedRange(const Row &row, const Channel &channel, int64_t index,
+                         double e) {
+  if (channel.kind == ChannelKind::Antitop)
+    return antitopRange(row, e);
+  double z = row.scores[index];
+  return {z - e, z + e};
+}
+
+} // namespace
+
+double ScoreScales::scoreError(const Channel &channel) const {
+  if (channel.isCopy())
+    return 0;
+  switch (channel.kind) {
+  case ChannelKind::Spread:
+    return e * tTau;
+  case ChannelKind::Entropy:
+    return e * logKeys;
+  default:
+    return e * maxKey;
+  }
+}
+
+ScoreScales oracle::measureScales(const Problem &problem,
+                                  const std::vector<RowId> &rows,
+                                  const CheckOptions &options) {
+  // Per sequence: the largest ||q||^2 of its checked rows, and what they see.
+  std::vector<double> maxQuery(problem.batch, 0.0);
+  std::vector<int64_t> visible(problem.batch, 0);
+  for (RowId id : rows) {
+    int64_t b = id.batch, seen = problem.visibleKeys(b, id.row);
+    if (seen == 0)
+      continue;
+    visible[b] = std::max(visible[b], seen);
+    maxQuery[b] = std::max(
+        maxQuery[b], squaredNorm(problem.query(b, id.row), problem.dModel));
+  }
+  ScoreScales scales;
+  double maxSum = 0;
+  int64_t maxLength = 1;
+  for (int64_t b = 0; b < problem.batch; ++b) {
+    double maxKey = 0;
+    for (int64_t j = 0; j < visible[b]; ++j)
+      maxKey = std::max(maxKey, squaredNorm(problem.key(b, j), problem.dModel));
+    scales.maxKey = std::max(scales.maxKey, std::sqrt(maxKey));
+    maxSum = std::max(maxSum, maxQuery[b] + maxKey);
+    maxLength = std::max(maxLength, problem.length(b));
+  }
+  scales.logKeys = std::log(static_cast<double>(maxLength));
+  scales.tTau = problem.temperature() * std::fabs(problem.tau);
+  scales.e = options.scoreFactor * unitRoundoff(options.dtype) * maxSum /
+             problem.temperature();
+  return scales;
+}
+
+void ChannelError::add(RowId id, int64_t at, double err, double allowance) {
+  error = std::max(error, err);
+  double over = err - allowance;
+  if (element < 0 || over > excess || (over == excess && id < row)) {
+    excess = over;
+    row = id;
+    element = at;
+  }
+}
+
+void ChannelError::merge(const ChannelError &other) {
+  magnitude = std::max(magnitude, other.magnitude);
+  error = std::max(error, other.error);
+  nearTies += other.nearTies;
+  if (other.element >= 0 && (element < 0 || other.excess > excess ||
+                             (other.excess == excess && other.row < row))) {
+    excess = other.excess;
+    row = other.row;
+    element = other.element;
+  }
+}
+
+RowComparer::RowComparer(const Problem &problem, const ScoreScales &scales,
+                         const CheckOptions &options)
+    : errors(problem.channels.size() + 1), p(problem), scales(scales),
+      tol(options.tol > 0 ? options.tol : forwardTolerance(options.dtype)),
+      smallest(smallestNormal(options.dtype)) {}
+
+void RowComparer::compare(const Row &row, const double *x) {
+  if (p.visibleKeys(row.id.batch, row.id.row) == 0)
+    return comparePadding(row, x);
+  const double *expected = row.x.data();
+  size_t copies = 0;
+  for (size_t c = 0; c < p.channels.size(); ++c) {
+    const Channel &channel = p.channels[c];
+    int64_t width = channel.width(p.dModel);
+    for (int64_t col = 0; col < width; ++col)
+      errors[c].magnitude =
+          std::max(errors[c].magnitude, std::fabs(expected[col]));
+    if (channel.isCopy())
+      compareCopy(row, channel, row.indices[copies++], x, errors[c]);
+    else
+      compareValues(row, expected, x, width, scales.scoreError(channel),
+                    errors[c]);
+    expected += width;
+    x += width;
+  }
+}
+
+void RowComparer::compareValues(const Row &row, const double *expected,
+                                const double *values, int64_t width,
+                                double scoreError, ChannelError &error) {
+  Distance d = largestDifference(expected, values, width);
+  error.add(row.id, d.element, d.value, scoreError + flushed(row));
+}
+
+/// A copy carries no score error of its own: it is some key, exactly. Its
+/// error is its distance from the nearest key that it may be.
+void RowComparer::compareCopy(const Row &row, const Channel &channel,
+                              int64_t index, const double *values,
+                              ChannelError &error) {
+  const double *key = p.key(row.id.batch, index);
+  Distance best = largestDifference(key, values, p.dModel);
+  double largest = 0;
+  for (int64_t col = 0; col < p.dModel; ++col)
+    largest = std::max(largest, std::fabs(key[col]));
+  // The search below is only for rows that this key alone would fail.
+  if (best.value > tol * largest && channel.kind != ChannelKind::Predecessor) {
+    ScoreRange range = acceptedRange(row, channel, index, scales.e);
+    double first = best.value;
+    for (size_t j = 0; j < row.scores.size(); ++j) {
+      if (!range.holds(row.scores[j]))
+        continue;
+      Distance d = largestDifference(p.key(row.id.batch, j), values, p.dModel);
+      if (d.value < best.value)
+        best = d;
+    }
+    error.nearTies += best.value < first;
+  }
+  error.add(row.id, best.element, best.value, flushed(row));
+}
+
+void RowComparer::comparePadding(const Row &row, const double *x) {
+  Distance d = largestDifference(row.x.data(), x, row.x.size());
+  errors.back().add(row.id, d.element, d.value, 0);
+}
+
+/// What may be lost by flushing the output: x is y ||x|| where ||x|| > 1.
+double RowComparer::flushed(const Row &row) const {
+  return smallest * std::max(1.0, row.norm);
+}

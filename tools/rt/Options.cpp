@@ -1,0 +1,146 @@
+//===- Options.cpp - the command line of rt -------------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/rt/Options.h"
+
+#include "tools/rt/OptionTable.h"
+#include "tools/rt/ToolError.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+
+using llvm::Error;
+using llvm::StringRef;
+
+namespace raytention::tool {
+
+StringRef dtypeName(DType dtype) {
+  return dtype == DType::F64 ? "f64" : dtype == DType::BF16 ? "bf16" : "f32";
+}
+
+StringRef targetName(TargetKind target) {
+  return target == TargetKind::Reference ? "reference" : "cpu";
+}
+
+static const Option *findOption(StringRef name) {
+  for (const OptionGroup &group : runOptionGroups())
+    for (const Option &option : group.options)
+      if (option.name == name)
+        return &option;
+  return nullptr;
+}
+
+static Error unknownOption(StringRef name) {
+  StringRef nearest;
+  unsigned best = 3; // further off is no slip of the finger
+  for (const OptionGroup &group : runOptionGroups())
+    for (const Option &option : group.options) {
+      unsigned distance = option.name.edit_distance(name, true, best);
+      if (distance < best) {
+        best = distance;
+        nearest = option.name;
+      }
+    }
+  return usageError("expected an option of rt run (rt run --help lists them)"
+                    "{0}{1}, got {2}",
+                    nearest.empty() ? "" : ", perhaps ", nearest, quoted(name));
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+/// Options that exclude or need each other.
+static Error checkTogether(const RunOptions &options) {
+  if (options.textPath.empty() == options.idsPath.empty())
+    return usageError("expected one of --text and --ids, got {0}",
+                      options.textPath.empty() ? "neither" : "both");
+  if (!options.textPath.empty() && !options.vocabulary)
+    return usageError("--text: expected --vocab byte or word with it, got "
+                      "none");
+  if (options.textPath.empty() && options.vocabulary)
+    return usageError("--vocab: expected --text with it, got --ids");
+  return Error::success();
+}
+
+static llvm::Expected<Command> parseRun(llvm::ArrayRef<const char *> args) {
+  Command command;
+  command.kind = Command::Kind::Run;
+  llvm::StringSet<> seen;
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef argument = args[i];
+    if (argument == "--help" || argument == "-h") {
+      command.kind = Command::Kind::RunHelp;
+      return command;
+    }
+    auto [name, value] = argument.split('=');
+    bool hasValue = argument.contains('=');
+    if (!name.starts_with("--"))
+      return usageError("expected an option of rt run, got {0}",
+                        quoted(argument));
+    const Option *option = findOption(name);
+    if (!option)
+      return unknownOption(name);
+    if (!seen.insert(name).second && !option->repeatable)
+      return usageError("{0}: expected once, got twice", name);
+    if (option->valueName.empty() && hasValue)
+      return usageError("{0}: expected no value, got {1}", name, quoted(value));
+    if (!option->valueName.empty() && !hasValue) {
+      if (i + 1 == args.size())
+        return usageError("{0}: expected a value ({1}), got none", name,
+                          option->valueName);
+      value = args[++i];
+    }
+    if (Error error = option->store(name, value, command.run))
+      return error;
+  }
+  if (Error error = checkTogether(command.run))
+    return error;
+  return command;
+}
+
+llvm::Expected<Command> parseCommandLine(llvm::ArrayRef<const char *> args) {
+  if (args.empty())
+    return usageError("expected a subcommand (run; rt --help lists more), got "
+                      "none");
+  StringRef word = args[0];
+  Command command;
+  if (word == "--help" || word == "-h" || word == "help")
+    return command;
+  if (word == "--version") {
+    command.kind = Command::Kind::Version;
+    return command;
+  }
+  if (word == "run")
+    return parseRun(args.drop_front());
+  return usageError("expected a subcommand that exists (run), got {0}",
+                    quoted(word));
+}
+
+void printHelp(llvm::raw_ostream &os) {
+  os << "usage: rt run [options]\n\n"
+        "  run   runs an attention forward; rt run --help lists its options\n\n"
+        "exit codes: 0 done, 1 a check failed, 2 wrong input or options,\n"
+        "            3 this machine lacks something\n";
+}
+
+void printRunHelp(llvm::raw_ostream &os) {
+  os << "usage: rt run (--text FILE --vocab byte|word | --ids F.npy) "
+        "[options]\n";
+  for (const OptionGroup &group : runOptionGroups()) {
+    os << "\n" << group.title << "\n";
+    for (const Option &option : group.options) {
+      std::string spelling = (option.name + " " + option.valueName).str();
+      os << "  " << llvm::left_justify(spelling, 38) << " " << option.help
+         << "\n";
+    }
+  }
+}
+
+} // namespace raytention::tool

@@ -1,0 +1,174 @@
+//===- Report.cpp - what a run says on stdout -----------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/rt/Report.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using llvm::StringRef;
+namespace json = llvm::json;
+
+namespace raytention::tool {
+
+json::Value jsonNumber(std::optional<double> value) {
+  if (!value || !std::isfinite(*value))
+    return nullptr;
+  return *value;
+}
+
+json::Value jsonText(StringRef text) {
+  return json::isUTF8(text) ? text.str() : json::fixUTF8(text);
+}
+
+/// GFLOP/s of the result; nothing where no time was measured.
+static std::optional<double> usefulGflops(const Report &report) {
+  double ms = report.result.report.runMs;
+  if (!(ms > 0))
+    return std::nullopt;
+  return usefulFlops(report.inputs) / (ms * 1e6);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void line(llvm::raw_ostream &os, StringRef name,
+                 const llvm::Twine &value) {
+  os << llvm::formatv("{0,-12}{1}\n", name, value.str());
+}
+
+/// "3.2 MiB": three figures are enough for a person.
+static std::string bytesText(int64_t bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = double(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  return unit ? llvm::formatv("{0:f1} {1}", value, units[unit]).str()
+              : llvm::formatv("{0} B", bytes).str();
+}
+
+static void printShape(const Report &report, llvm::raw_ostream &os) {
+  const RunInputs &in = report.inputs;
+  line(os, "shape",
+       llvm::formatv("B {0}, Tq {1}, T {2}, V {3}, D {4}, S {5}, {6}", in.batch,
+                     in.numQueries, in.numKeys, in.vocab, in.dModel(),
+                     report.result.width, dtypeName(in.spec.dtype))
+           .str());
+  line(os, "target",
+       llvm::formatv("{0}, {1} thread{2}", targetName(report.target),
+                     report.result.report.threads,
+                     report.result.report.threads == 1 ? "" : "s")
+           .str());
+  line(os, "schedule", report.result.schedule);
+}
+
+static void printTimes(const Report &report, llvm::raw_ostream &os) {
+  const RunResult &result = report.result;
+  line(os, "compile", llvm::formatv("{0:f1} ms", result.compileMs).str());
+  line(os, "run", llvm::formatv("{0:f3} ms", result.report.runMs).str());
+  if (auto gflops = usefulGflops(report))
+    line(os, "useful", llvm::formatv("{0:f2} GFLOP/s", *gflops).str());
+  line(os, "workspace",
+       bytesText(result.report.workspaceBytes) + ", " +
+           bytesText(result.report.workspaceBytesPerThread) + " per thread");
+  line(os, "peak extra",
+       result.peakExtraBytes ? bytesText(*result.peakExtraBytes)
+                             : std::string("not known here"));
+}
+
+static void printCheck(const CheckOutcome &check, llvm::raw_ostream &os) {
+  const oracle::CheckReport &report = check.report;
+  if (check.sampled)
+    os << llvm::formatv("\ncheck of {0} sampled rows of {1}, as T^2 D > 1e12: "
+                        "{2}\n",
+                        report.numRows, check.totalRows,
+                        report.passed ? "passed" : "FAILED");
+  else
+    os << llvm::formatv("\ncheck of all {0} rows: {1}\n", report.numRows,
+                        report.passed ? "passed" : "FAILED");
+  os << llvm::formatv("  {0,-20} {1,10} {2,10} {3,12}\n", "item", "err", "tol",
+                      "score error");
+  for (const oracle::CheckItem &item : report.items)
+    os << llvm::formatv(
+        "  {0,-20} {1,10:e2} {2,10:e2} {3,12:e2}  {4}\n", item.name, item.err,
+        item.tol, item.relativeScoreError(),
+        item.passed ? std::string("passed") : "FAILED at " + item.where);
+}
+
+void printReport(const Report &report, llvm::raw_ostream &os) {
+  printShape(report, os);
+  printTimes(report, os);
+  if (report.check)
+    printCheck(*report.check, os);
+  for (const Explanation &explanation : report.explanations) {
+    os << "\n";
+    printExplanation(explanation, os);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static json::Object checkToJson(const CheckOutcome &check) {
+  json::Array items;
+  for (const oracle::CheckItem &item : check.report.items)
+    items.push_back(
+        json::Object{{"name", item.name},
+                     {"err", jsonNumber(item.err)},
+                     {"tol", jsonNumber(item.tol)},
+                     {"score_error", jsonNumber(item.relativeScoreError())},
+                     {"passed", item.passed}});
+  return json::Object{{"passed", check.report.passed},
+                      {"rows", check.report.numRows},
+                      {"sampled", check.sampled},
+                      {"items", std::move(items)}};
+}
+
+static json::Object shapeToJson(const Report &report) {
+  const RunInputs &in = report.inputs;
+  return json::Object{{"batch", in.batch},
+                      {"queries", in.numQueries},
+                      {"keys", in.numKeys},
+                      {"vocab", in.vocab},
+                      {"d_model", in.dModel()},
+                      {"signal_width", report.result.width},
+                      {"dtype", dtypeName(in.spec.dtype)}};
+}
+
+void printJson(const Report &report, llvm::raw_ostream &os) {
+  const RunResult &result = report.result;
+  json::Object object{
+      {"version", jsonVersion},
+      {"shape", shapeToJson(report)},
+      {"target", targetName(report.target)},
+      {"schedule", jsonText(result.schedule)},
+      {"threads", result.report.threads},
+      {"workspace_bytes", result.report.workspaceBytes},
+      {"workspace_bytes_per_thread", result.report.workspaceBytesPerThread},
+      {"peak_extra_bytes", nullptr},
+      {"compile_ms", jsonNumber(result.compileMs)},
+      {"run_ms", jsonNumber(result.report.runMs)},
+      {"useful_gflops", jsonNumber(usefulGflops(report))}};
+  if (result.peakExtraBytes)
+    object["peak_extra_bytes"] = *result.peakExtraBytes;
+  if (report.check)
+    object["check"] = checkToJson(*report.check);
+  if (!report.explanations.empty()) {
+    json::Array explanations;
+    for (const Explanation &explanation : report.explanations)
+      explanations.push_back(explanationToJson(explanation));
+    object["explain"] = std::move(explanations);
+  }
+  os << json::Value(std::move(object)) << "\n";
+}
+
+} // namespace raytention::tool

@@ -1,0 +1,43 @@
+//===- Report.h - what a run says on stdout ---------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_TOOLS_RT_REPORT_H
+#define RAYTENTION_TOOLS_RT_REPORT_H
+
+#include "tools/rt/Check.h"
+#include "tools/rt/Explain.h"
+
+namespace raytention::tool {
+
+/// Everything that is told of one run.
+struct Report {
+  const RunInputs &inputs;
+  const RunResult &result;
+  TargetKind target;
+  std::optional<CheckOutcome> check;
+  std::vector<Explanation> explanations;
+};
+
+/// For people: a few aligned lines, the table of the check, the explanations.
+void printReport(const Report &report, llvm::raw_ostream &os);
+
+/// Version of the object that printJson() writes.
+constexpr int64_t jsonVersion = 1;
+/// For programs: one object on one line. In it err, tol and score_error are
+/// all relative to the channel's largest magnitude; a number that is not
+/// finite, or not known, is null.
+void printJson(const Report &report, llvm::raw_ostream &os);
+
+/// A number, or null where JSON has none for it.
+llvm::json::Value jsonNumber(std::optional<double> value);
+/// A string whose invalid UTF-8 is replaced.
+llvm::json::Value jsonText(llvm::StringRef text);
+
+} // namespace raytention::tool
+
+#endif // RAYTENTION_TOOLS_RT_REPORT_H

@@ -1,0 +1,110 @@
+//===- Result.cpp - what a run gave ---------------------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/rt/Result.h"
+
+#include "tools/rt/Channels.h"
+#include "tools/rt/ToolError.h"
+
+#include <algorithm>
+#include <limits>
+
+using llvm::Error;
+
+namespace raytention::tool {
+
+static double valueAt(const Buffer &buffer, DType dtype, int64_t index) {
+  return outputType(dtype) == NpyType::F8 ? buffer.as<double>()[index]
+                                          : buffer.as<float>()[index];
+}
+
+double RunResult::signalAt(int64_t row, int64_t s) const {
+  return valueAt(signals, dtype, row * width + s);
+}
+
+double RunResult::normAt(int64_t row) const {
+  return valueAt(norm, dtype, row);
+}
+
+double RunResult::rawAt(int64_t row, int64_t s) const {
+  return signalAt(row, s) * std::max(normAt(row), 1e-10);
+}
+
+/// Allocates and fills with NaN.
+static bool allocateFloats(int64_t count, DType dtype, Buffer &out) {
+  bool isDouble = outputType(dtype) == NpyType::F8;
+  out = Buffer(count * (isDouble ? 8 : 4));
+  if (!out)
+    return false;
+  if (isDouble)
+    std::fill_n(out.as<double>(), count,
+                std::numeric_limits<double>::quiet_NaN());
+  else
+    std::fill_n(out.as<float>(), count,
+                std::numeric_limits<float>::quiet_NaN());
+  return true;
+}
+
+Error allocateOutputs(int64_t rows, RunResult &result) {
+  result.indices = Buffer(rows * result.numIndices * 4);
+  if (!result.indices ||
+      !allocateFloats(rows * result.width, result.dtype, result.signals) ||
+      !allocateFloats(rows, result.dtype, result.norm))
+    return missingError("memory: expected room for outputs of shape {0}, got "
+                        "none; use a smaller shape",
+                        shapeText({rows, result.width}));
+  std::fill_n(result.indices.as<int32_t>(), rows * result.numIndices, -1);
+  return Error::success();
+}
+
+double usefulFlops(const RunInputs &inputs) {
+  int64_t weighted =
+      llvm::count_if(inputs.spec.channels, [](const std::string &channel) {
+        return isWeightedChannel(channel);
+      });
+  return 2.0 * double(inputs.dModel()) * double(1 + weighted) *
+         double(inputs.visiblePairs());
+}
+
+llvm::ArrayRef<llvm::StringRef> resultFiles() {
+  static const llvm::StringRef names[] = {"signals.npy", "raw.npy"};
+  return names;
+}
+
+/// The raw rows, converted one at a time.
+template <typename T>
+static void writeRaw(const RunResult &result, int64_t rows,
+                     llvm::raw_ostream &os) {
+  std::vector<T> row(result.width);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t s = 0; s < result.width; ++s)
+      row[s] = T(result.rawAt(r, s));
+    os.write(reinterpret_cast<const char *>(row.data()),
+             row.size() * sizeof(T));
+  }
+}
+
+Error writeResult(const RunInputs &inputs, const RunResult &result,
+                  OutputDir &folder) {
+  NpyType type = outputType(result.dtype);
+  int64_t shape[] = {inputs.batch, inputs.numQueries, result.width};
+  auto signals = [&](llvm::raw_ostream &os) {
+    os.write(result.signals.as<char>(), result.signals.size());
+  };
+  auto raw = [&](llvm::raw_ostream &os) {
+    if (type == NpyType::F8)
+      writeRaw<double>(result, inputs.rows(), os);
+    else
+      writeRaw<float>(result, inputs.rows(), os);
+  };
+  if (Error error = folder.writeNpy(resultFiles()[0], type, shape, signals))
+    return error;
+  return folder.writeNpy(resultFiles()[1], type, shape, raw);
+}
+
+} // namespace raytention::tool

@@ -1,0 +1,196 @@
+//===- Run.cpp - the subcommand run ---------------------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/rt/Run.h"
+
+#include "tools/rt/Check.h"
+#include "tools/rt/Explain.h"
+#include "tools/rt/Measure.h"
+#include "tools/rt/Progress.h"
+#include "tools/rt/Report.h"
+#include "tools/rt/ToolError.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+using llvm::Error;
+using llvm::Expected;
+
+namespace raytention::tool {
+
+static CompileOptions compileOptions(const RunOptions &options,
+                                     const RunInputs &inputs) {
+  CompileOptions compile;
+  compile.target = options.target;
+  compile.schedule = options.schedule;
+  compile.workspaceCap = options.workspaceCap;
+  compile.maxKeys = inputs.numKeys;
+  return compile;
+}
+
+/// What can be said before anything is compiled. The library itself judges the
+/// channels: it knows their list.
+static Error validate(const RunOptions &options, const RunInputs &inputs) {
+  if (Error error = checkExplainRows(inputs, options.explain))
+    return error;
+  if (options.check)
+    if (Error error = checkable(inputs.spec))
+      return error;
+  return printStage(inputs.spec, compileOptions(options, inputs), "attention")
+      .takeError();
+}
+
+/// The module of --ir; null without.
+static Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readModule(const RunOptions &options) {
+  if (options.irPath.empty())
+    return nullptr;
+  auto file = llvm::MemoryBuffer::getFile(options.irPath);
+  if (!file)
+    return usageError("--ir {0}: expected a readable file, got: {1}",
+                      options.irPath, file.getError().message());
+  return std::move(*file);
+}
+
+static Expected<std::unique_ptr<Attention>>
+compileFor(const RunOptions &options, const RunInputs &inputs,
+           const llvm::MemoryBuffer *module) {
+  Progress progress("compile");
+  CompileOptions compile = compileOptions(options, inputs);
+  if (!module)
+    return Attention::compile(inputs.spec, compile);
+  return Attention::compileModule(module->getBuffer(), inputs.spec, compile);
+}
+
+/// Runs `options.repeat` times. Memory is measured over the first run, which
+/// allocates; the time is the median of all.
+static Error runRepeatedly(const RunOptions &options, const RunInputs &inputs,
+                           Attention &attention, RunResult &result) {
+  Progress progress("run", options.repeat > 1 ? options.repeat : 0);
+  Outputs outputs;
+  outputs.signals = result.signals.data();
+  outputs.norm = result.norm.data();
+  outputs.indices = result.numIndices ? result.indices.as<int32_t>() : nullptr;
+  std::vector<double> times;
+  PeakMeter meter;
+  for (int64_t i = 0; i < options.repeat; ++i) {
+    if (i == 0)
+      meter.start();
+    Expected<RunReport> report =
+        attention.run(inputs.view(), outputs, options.threads);
+    if (!report)
+      return report.takeError();
+    if (i == 0)
+      result.peakExtraBytes = meter.extraBytes();
+    result.report = *report;
+    times.push_back(report->runMs);
+    progress.step();
+  }
+  result.report.runMs = median(std::move(times));
+  return Error::success();
+}
+
+static Expected<RunResult> compileAndRun(const RunOptions &options,
+                                         const RunInputs &inputs,
+                                         const llvm::MemoryBuffer *module) {
+  auto attention = compileFor(options, inputs, module);
+  if (!attention)
+    return attention.takeError();
+  RunResult result;
+  result.dtype = inputs.spec.dtype;
+  result.width = (*attention)->signalWidth();
+  result.numIndices = (*attention)->numIndices();
+  result.compileMs = (*attention)->compileMs();
+  result.schedule = (*attention)->scheduleText();
+  if (Error error = allocateOutputs(inputs.rows(), result))
+    return error;
+  if (Error error = runRepeatedly(options, inputs, **attention, result))
+    return error;
+  return result;
+}
+
+/// The check where it is wanted.
+static Error checkInto(const RunOptions &options, Report &report) {
+  if (!options.check)
+    return Error::success();
+  int64_t tile = options.schedule.queryTile
+                     ? options.schedule.queryTile
+                     : queryTileOf(report.result.schedule);
+  auto outcome = checkResult(report.inputs, report.result, options.seed, tile,
+                             options.threads);
+  if (!outcome)
+    return outcome.takeError();
+  report.check = std::move(*outcome);
+  return Error::success();
+}
+
+Expected<int> runForward(const RunOptions &options, llvm::raw_ostream &os) {
+  auto module = readModule(options);
+  if (!module)
+    return module.takeError();
+  Expected<RunInputs> inputs = assembleInputs(options);
+  if (!inputs)
+    return inputs.takeError();
+  if (Error error = validate(options, *inputs))
+    return error;
+  std::unique_ptr<OutputDir> folder;
+  if (!options.outPath.empty()) {
+    auto created = OutputDir::create(options.outPath, resultFiles());
+    if (!created)
+      return created.takeError();
+    folder = std::move(*created);
+  }
+  Expected<RunResult> result = compileAndRun(options, *inputs, module->get());
+  if (!result)
+    return result.takeError();
+
+  Report report{*inputs, *result, options.target, std::nullopt, {}};
+  if (Error error = checkInto(options, report))
+    return error;
+  for (ExplainRow row : options.explain)
+    report.explanations.push_back(explainRow(*inputs, *result, row));
+  bool passed = !report.check || report.check->report.passed;
+  if (folder && passed) {
+    if (Error error = writeResult(*inputs, *result, *folder))
+      return error;
+    if (Error error = folder->commit())
+      return error;
+  }
+  options.json ? printJson(report, os) : printReport(report, os);
+  return passed ? ExitDone : ExitCheckFailed;
+}
+
+int runTool(llvm::ArrayRef<const char *> args, llvm::raw_ostream &out,
+            llvm::raw_ostream &err) {
+  Expected<Command> command = parseCommandLine(args);
+  if (!command)
+    return reportError(command.takeError(), err);
+  switch (command->kind) {
+  case Command::Kind::Help:
+    printHelp(out);
+    return ExitDone;
+  case Command::Kind::RunHelp:
+    printRunHelp(out);
+    return ExitDone;
+  case Command::Kind::Version:
+    out << "rt 0.1\n";
+    return ExitDone;
+  case Command::Kind::Run:
+    break;
+  }
+  Expected<int> code = runForward(command->run, out);
+  if (!code)
+    return reportError(code.takeError(), err);
+  if (*code == ExitCheckFailed) {
+    err << "rt: check failed"
+        << (command->run.outPath.empty() ? "" : ": nothing written to --out")
+        << "\n";
+  }
+  return *code;
+}
+
+} // namespace raytention::tool

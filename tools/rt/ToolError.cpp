@@ -1,0 +1,72 @@
+//===- ToolError.cpp - errors with an exit code ---------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/rt/ToolError.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace raytention::tool {
+
+char ToolError::ID;
+
+/// Joins the lines of a message: a diagnostic of a library may have several.
+static std::string oneLine(llvm::StringRef message) {
+  llvm::SmallVector<llvm::StringRef> lines;
+  message.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::string line;
+  for (llvm::StringRef part : lines) {
+    part = part.trim();
+    if (part.empty())
+      continue;
+    if (!line.empty())
+      line += "; ";
+    line += part;
+  }
+  return line;
+}
+
+int reportError(llvm::Error error, llvm::raw_ostream &os) {
+  int code = ExitUsage;
+  std::string message;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    if (!message.empty())
+      message += "\n";
+    message += info.message();
+    if (info.isA<ToolError>())
+      code = static_cast<const ToolError &>(info).exitCode();
+  });
+  os << "rt: error: " << oneLine(message) << "\n";
+  return code;
+}
+
+std::string quoted(llvm::StringRef text, size_t limit) {
+  std::string out = "'";
+  for (unsigned char c : text.take_front(limit)) {
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c < 0x20 || c == 0x7f)
+      out += "\\x" + llvm::utohexstr(c, /*LowerCase=*/true, 2);
+    else
+      out += char(c);
+  }
+  if (text.size() > limit)
+    out += "...";
+  return out + "'";
+}
+
+std::string numberText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
+  return text;
+}
+
+} // namespace raytention::tool

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds and runs all tests; the last line counts them.
+#   --full   also the long tests
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+case "${1:-}" in
+  --full) export RAYTENTION_FULL_TESTS=1 ;;
+  "") ;;
+  *) echo "test.sh: expected --full or nothing, got '$1'" >&2; exit 2 ;;
+esac
+build=$("$root/tools/build.sh")
+unit=$(mktemp) lit=$(mktemp)
+trap 'rm -f "$unit" "$lit"' EXIT
+
+# The lit tests run by themselves below, so that each file counts as one.
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -E '^lit$' 2>&1 |
+  tee "$unit" | grep -vE '^ *(Start +[0-9]|[0-9]+/[0-9]+ Test .*Passed)' || true
+lit_tool=$(command -v lit || echo /usr/lib/llvm-22/bin/lit)
+"$lit_tool" -v --time-tests "$build/tests" 2>&1 | tee "$lit" |
+  grep -vE '^(PASS|UNSUPPORTED):' || true
+
+count() { sed -nE "s/^ *$1 *: *([0-9]+).*/\1/p" "$lit" | head -1; }
+total=$(sed -nE 's/.* tests failed out of ([0-9]+).*/\1/p' "$unit")
+unit_failed=$(sed -nE 's/.* ([0-9]+) tests failed out of .*/\1/p' "$unit")
+unit_skipped=$(grep -cE '\*\*\*Skipped' "$unit" || true)
+if [ -z "$total" ]; then
+  echo "test.sh: ctest did not run to its end" >&2
+  total=1 unit_failed=1
+fi
+lit_passed=$(count Passed) lit_failed=$(count Failed) lit_skipped=$(count Unsupported)
+unresolved=$(count Unresolved)
+if [ -z "$lit_passed$lit_failed" ]; then
+  echo "test.sh: lit did not run to its end" >&2
+  lit_failed=1
+fi
+failed=$((unit_failed + ${lit_failed:-0} + ${unresolved:-0}))
+skipped=$((unit_skipped + ${lit_skipped:-0}))
+passed=$((total - unit_failed - unit_skipped + ${lit_passed:-0}))
+grep -E '\*\*\*Skipped|^UNSUPPORTED:' "$unit" "$lit" -h || true
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

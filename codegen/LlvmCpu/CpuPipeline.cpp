@@ -9,6 +9,7 @@
 #include "codegen/LlvmCpu/CpuPipeline.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
+#include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/SweepPipeline.h"
 
@@ -24,6 +25,7 @@ static void buildCpuStage(OpPassManager &pm) {
   pm.addPass(createLowerToCpuPass());
   pm.addPass(createOutlineTasksPass());
   pm.addPass(createCpuEntryPass());
+  pm.addPass(createVerifyStagePass("cpu"));
 }
 
 /// Without calls of libm.

@@ -34,4 +34,5 @@ void raytention::buildLlvmLowering(OpPassManager &pm) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createVerifyStagePass("llvm"));
 }

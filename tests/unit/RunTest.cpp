@@ -95,27 +95,6 @@ TEST(Run, WritesArrays) {
               1e-12);
 }
 
-/// Files written by another program, values of the published implementation.
-/// Its powers pass through float32, and at token 0 its top-2 is a future key.
-TEST(Run, AgreesWithPublishedValues) {
-  TempFolder folder;
-  std::string data = RAYTENTION_TEST_DATA "/reference/quickstart/";
-  ToolOutput output =
-      runRt({"run", "--ids", data + "ids.npy", "--queries",
-             data + "queries.npy", "--table", data + "table.npy", "--dtype",
-             "f64", "--out", folder.file("out")});
-  ASSERT_EQ(output.code, 0) << output.err;
-  auto signals = readNpy(folder.file("out/signals.npy"), true, 3, false);
-  auto published = readNpy(data + "signals.npy", true, 3, false);
-  ASSERT_TRUE(signals && published);
-  ASSERT_EQ(signals->shape, published->shape);
-  int64_t keys = signals->shape[1], width = signals->shape[2];
-  for (int64_t i = 0; i < signals->size(); ++i)
-    if (i / width % keys != 0) {
-      ASSERT_NEAR(signals->floatAt(i), published->floatAt(i), 1e-6) << i;
-    }
-}
-
 TEST(Run, ExplainsWhatIsComputed) {
   ToolOutput output = runPlays({"--channels", "top:2", "--explain", "3"});
   EXPECT_EQ(output.code, 0) << output.err;

@@ -1,0 +1,40 @@
+// RUN: rt-opt %s --rt-expand-math | FileCheck %s
+
+// exp: range reduction in two constants, a series, 2^n by its exponent bits,
+// and exactly 0 where the result would be subnormal.
+// CHECK-LABEL: @exp
+// CHECK-NOT: math.exp
+// CHECK: math.roundeven
+// CHECK-COUNT-9: math.fma
+// CHECK: arith.shli
+// CHECK: arith.bitcast {{.*}} vector<8xi32> to vector<8xf32>
+// CHECK: arith.select
+func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.exp %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// Exponents of f64 go through 32 bits: AVX2 converts no wider integers.
+// CHECK-LABEL: @exp_double
+// CHECK: arith.fptosi {{.*}} : vector<4xf64> to vector<4xi32>
+// CHECK: arith.extsi
+func.func @exp_double(%x: vector<4xf64>) -> vector<4xf64> {
+  %0 = math.exp %x : vector<4xf64>
+  return %0 : vector<4xf64>
+}
+
+// CHECK-LABEL: @log
+// CHECK-NOT: math.log
+// CHECK: arith.divf
+func.func @log(%x: f64) -> f64 {
+  %0 = math.log %x : f64
+  return %0 : f64
+}
+
+// Other types are left alone.
+// CHECK-LABEL: @half
+// CHECK: math.exp
+func.func @half(%x: f16) -> f16 {
+  %0 = math.exp %x : f16
+  return %0 : f16
+}

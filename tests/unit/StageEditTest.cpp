@@ -1,0 +1,99 @@
+//===- StageEditTest.cpp - an edited stage runs as edited -----------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tests/unit/Support.h"
+
+#include "raytention/Attention.h"
+
+#include "gtest/gtest.h"
+
+using namespace raytention;
+using namespace raytention::test;
+
+namespace {
+
+AttentionSpec makeSpec() {
+  AttentionSpec spec;
+  spec.dModel = 32;
+  spec.idBits = 32;
+  spec.channels = {"centroid", "predecessor", "top:1"};
+  return spec;
+}
+
+std::string print(llvm::StringRef stage) {
+  auto text = printStage(makeSpec(), CompileOptions(), stage);
+  EXPECT_TRUE(static_cast<bool>(text)) << llvm::toString(text.takeError());
+  return text ? *text : "";
+}
+
+/// Replaces every `from`; how often it stood.
+int replaceAll(std::string &text, const std::string &from,
+               const std::string &to) {
+  int count = 0;
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; ++count) {
+    text.replace(at, from.size(), to);
+    at += to.size();
+  }
+  return count;
+}
+
+/// Runs the text of a stage on 300 words of the plays, checked as `channels`.
+ToolOutput runText(const std::string &text, const std::string &channels) {
+  TempFolder folder;
+  writeFile(folder.file("stage.mlir"), text);
+  return runRt({"run", "--ir", folder.file("stage.mlir"), "--text",
+                RAYTENTION_TEST_DATA "/plays.txt", "--vocab", "word",
+                "--seq-len", "300", "--d-model", "32", "--channels", channels,
+                "--check"});
+}
+
+} // namespace
+
+TEST(StageEdit, EveryStageRunsAsPrinted) {
+  for (const char *stage : {"attention", "sweeps", "tiled", "fused"}) {
+    ToolOutput output = runText(print(stage), "centroid,predecessor,top:1");
+    EXPECT_EQ(output.code, 0) << stage << ": " << output.out << output.err;
+  }
+}
+
+TEST(StageEdit, AnotherChunkGivesTheSameSignals) {
+  std::string text = print("fused");
+  ASSERT_EQ(replaceAll(text, "arith.constant 192 :", "arith.constant 50 :"), 1);
+  ToolOutput output = runText(text, "centroid,predecessor,top:1");
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+}
+
+TEST(StageEdit, AnotherTileGivesTheSameSignals) {
+  std::string text = print("fused");
+  ASSERT_EQ(replaceAll(text, "arith.constant 32 :", "arith.constant 20 :"), 1);
+  ToolOutput output = runText(text, "centroid,predecessor,top:1");
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+}
+
+/// The sweeps still carry the removed channel; only rt.finalize lets it go.
+TEST(StageEdit, ARemovedChannelIsGoneFromTheSignals) {
+  std::string text = print("sweeps");
+  ASSERT_EQ(replaceAll(text, "rt.finalize [#rt.centroid, #rt.predecessor, ",
+                       "rt.finalize [#rt.centroid, "),
+            1);
+  EXPECT_GT(replaceAll(text, "x96xf32", "x64xf32"), 0);
+  EXPECT_GT(replaceAll(text, "x2xi32", "x1xi32"), 0);
+  ToolOutput output = runText(text, "centroid,top:1");
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  // The check is against the edited list: the unedited one must not pass.
+  EXPECT_NE(runText(text, "centroid,predecessor").code, 0);
+}
+
+TEST(StageEdit, AWrongEditIsRefusedInOneLine) {
+  std::string text = print("sweeps");
+  ASSERT_GT(replaceAll(text, "x96xf32", "x95xf32"), 0);
+  ToolOutput output = runText(text, "centroid,predecessor,top:1");
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1)
+      << output.err;
+}

@@ -154,8 +154,16 @@ static OpFoldResult findProducedSize(OpResult result, int64_t axis) {
 
 OpFoldResult raytention::getSize(OpBuilder &b, Location loc, Value tensor,
                                  int64_t axis) {
-  OpFoldResult size = findSize(tensor, axis);
-  return size ? size : tensor::getMixedSize(b, loc, tensor, axis);
+  if (OpFoldResult size = findSize(tensor, axis))
+    return size;
+  // Asked of the operand that the producer took it from: a size read off a
+  // result would keep the producer alive.
+  if (auto lookup = tensor.getDefiningOp<LookupOp>(); lookup && axis < 2)
+    return getSize(b, loc, lookup.getIndices(), axis);
+  if (auto distance = tensor.getDefiningOp<DistanceOp>())
+    return axis < 2 ? getSize(b, loc, distance.getQueries(), axis)
+                    : getSize(b, loc, distance.getKeys(), 1);
+  return tensor::getMixedSize(b, loc, tensor, axis);
 }
 
 OpFoldResult raytention::getTypedSize(OpBuilder &b, Location loc, Value tensor,

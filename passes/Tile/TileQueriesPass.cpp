@@ -77,7 +77,7 @@ private:
     Value norm = op.finish.getNormIn();
     numRows = getSize(b, loc, norm, 1);
     numKeys = getValueOrCreateConstantIndexOp(
-        b, loc, getSize(b, loc, op.finish.getIds(), 1));
+        b, loc, getSize(b, loc, op.score.getDistances(), 2));
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
     return ParallelLoop(b, loc, {zero, zero},
                         {getSize(b, loc, norm, 0), numRows}, {one, tileRows},

@@ -1,6 +1,7 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 | FileCheck %s
 // RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-tile-queries=query-tile=8 | FileCheck %s
 // RUN: rt-opt %s --rt-to-sweeps --canonicalize --rt-tile-queries=query-tile=4 --canonicalize | FileCheck %s --check-prefix=CANON
+// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries --canonicalize --rt-tile-queries=query-tile=2 | FileCheck %s --check-prefix=AGAIN
 
 // CHECK-LABEL: func.func @lengths
 // CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x?x4xf32>, %[[TABLE:[a-z0-9]*]]: tensor<?x4xf32>, %[[IDS:[a-z0-9]*]]: tensor<?x?xi32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<1xf32>, %[[OFF:[a-z0-9]*]]: index, %[[LEN:[a-z0-9]*]]: tensor<?xi64>
@@ -12,16 +13,17 @@ func.func @lengths(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<
   // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
   // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
   // CHECK-DAG: %[[TQ:.*]] = tensor.dim %[[Q]], %c1
+  // CHECK-DAG: %[[T:.*]] = tensor.dim %[[IDS]], %c1
   // CHECK-NOT: rt.
   // CHECK: scf.forall (%[[B:.*]], %[[I:.*]]) = (0, 0) to (%{{.*}}, %[[TQ]]) step (1, %[[C4]]) shared_outs(%[[Y:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
   // CHECK: %[[LEFT:.*]] = arith.subi %[[TQ]], %[[I]]
   // CHECK: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %[[C4]]
   // CHECK: %[[ROW:.*]] = arith.addi %[[OFF]], %[[I]]
   // CHECK: %[[OWN:.*]] = tensor.extract %[[LEN]][%[[B]]]
-  // CHECK: %[[CAST:.*]] = arith.index_cast %[[OWN]]
-  // CHECK: %[[LENGTH:.*]] = arith.minsi %[[CAST]], %{{.*}}
+  // CHECK: %[[LENGTH:.*]] = arith.index_cast %[[OWN]]
+  // CHECK: %[[BOUND:.*]] = arith.minsi %[[LENGTH]], %[[T]]
   // CHECK: %[[END:.*]] = arith.addi %[[ROW]], %[[ROWS]]
-  // CHECK: %[[SEEN:.*]] = arith.minsi %[[END]], %[[LENGTH]]
+  // CHECK: %[[SEEN:.*]] = arith.minsi %[[END]], %[[BOUND]]
   // CHECK: %[[HI:.*]] = arith.maxsi %[[SEEN]], %[[C0]]
   // CHECK: %[[F0:.*]], %[[P0:.*]] = rt.init <score> {{.*}}(%c1, %[[ROWS]])
   // CHECK: %[[QT:.*]] = tensor.extract_slice %[[Q]][%[[B]], %[[I]], 0] [1, %[[ROWS]], 4]
@@ -51,4 +53,19 @@ func.func @static(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2
   %y = rt.attend [#rt.centroid, #rt.entropy]
     queries(%q : tensor<2x8x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<2x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) -> tensor<2x8x5xf32>
   return %y : tensor<2x8x5xf32>
+}
+
+// One tile only: canonicalisation removes its loop, and tiling again stays
+// within the keys that are left.
+// CANON-LABEL: func.func @single
+// AGAIN-LABEL: func.func @single
+// AGAIN: %[[ALL:.*]] = arith.maxsi
+// AGAIN: scf.forall
+// AGAIN: %[[SEEN:.*]] = arith.minsi %{{.*}}, %[[ALL]]
+// AGAIN: %[[HI:.*]] = arith.maxsi %[[SEEN]],
+// AGAIN: tensor.extract_slice %{{.*}}[%{{.*}}, 0] [1, %[[HI]]]
+func.func @single(%q: tensor<1x3x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<1x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index) -> tensor<1x3x4xf32> {
+  %y = rt.attend [#rt.centroid]
+    queries(%q : tensor<1x3x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<1x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) -> tensor<1x3x4xf32>
+  return %y : tensor<1x3x4xf32>
 }

@@ -1,4 +1,5 @@
-//===- ChunkLowering.cpp - what happens to one chunk of keys ------*- C++ -*-===//
+//===- ChunkLowering.cpp - what happens to one chunk of keys ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,8 +29,8 @@ LogicalResult TaskLowering::lower(LookupOp op) {
   keys.data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
   keys.norms = allocateInLoop(MemRefType::get({rows}, layout.element));
-  keys.count = slice ? scalar(slice.getMixedSizes()[1], op.getLoc())
-                     : k.index(*chunk);
+  keys.count =
+      slice ? scalar(slice.getMixedSizes()[1], op.getLoc()) : k.index(*chunk);
   gatherKeys(k, table->memref, *ids, keys);
   buffers[op.getRows()] = KeyBuffer{keys};
   return success();

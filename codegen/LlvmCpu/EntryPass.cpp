@@ -55,8 +55,8 @@ static void createEntry(func::FuncOp func, StringRef name,
   symbols.insert(entry, std::next(func->getIterator()));
   OpBuilder builder = OpBuilder::atBlockBegin(entry.addEntryBlock());
   SmallVector<Value> arguments;
-  for (auto [index, pair] : llvm::enumerate(
-           llvm::zip_equal(func.getArgumentTypes(), converted)))
+  for (auto [index, pair] :
+       llvm::enumerate(llvm::zip_equal(func.getArgumentTypes(), converted)))
     arguments.push_back(loadArgument(builder, loc, entry.getArgument(0), index,
                                      std::get<0>(pair), std::get<1>(pair)));
   auto call = func::CallOp::create(builder, loc, func, arguments);

@@ -29,14 +29,20 @@ namespace {
 /// What the expansions need to know of f32 or f64.
 struct FloatFormat {
   int64_t mantissaBits, bias;
-  double expLow, expHigh;  ///< exp underflows to 0 below, is clamped above
-  int expTerms, logTerms;  ///< length of the series for full precision
-  double ln2High, ln2Low;  ///< ln 2 in two parts, the first of few bits
+  double expLow, expHigh; ///< exp underflows to 0 below, is clamped above
+  int expTerms, logTerms; ///< length of the series for full precision
+  double ln2High, ln2Low; ///< ln 2 in two parts, the first of few bits
 };
 
 FloatFormat getFormat(Type element) {
   if (element.isF64())
-    return {52, 1023, -708.0, 709.0, 13, 12, 6.93147180369123816490e-01,
+    return {52,
+            1023,
+            -708.0,
+            709.0,
+            13,
+            12,
+            6.93147180369123816490e-01,
             1.90821492927058770002e-10};
   return {23, 127, -87.0, 88.0, 7, 5, 0.693359375, -2.12194440054690583e-4};
 }
@@ -45,7 +51,8 @@ FloatFormat getFormat(Type element) {
 class Emitter {
 public:
   Emitter(PatternRewriter &rewriter, Location loc, Type type)
-      : b(loc, rewriter), type(type), format(getFormat(getElementTypeOrSelf(type))) {
+      : b(loc, rewriter), type(type),
+        format(getFormat(getElementTypeOrSelf(type))) {
     unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
     intType = shaped(b.getIntegerType(width));
     // AVX2 converts to 32-bit integers only; exponents fit those.
@@ -57,11 +64,12 @@ public:
     return splat(attr, type);
   }
   Value integer(int64_t value) {
-    TypedAttr attr =
-        b.getIntegerAttr(getElementTypeOrSelf(intType), value);
+    TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(intType), value);
     return splat(attr, intType);
   }
-  Value fma(Value a, Value c, Value d) { return math::FmaOp::create(b, a, c, d); }
+  Value fma(Value a, Value c, Value d) {
+    return math::FmaOp::create(b, a, c, d);
+  }
   Value mul(Value a, Value c) { return arith::MulFOp::create(b, a, c); }
   Value select(arith::CmpFPredicate predicate, Value a, Value c, Value yes,
                Value no) {
@@ -126,20 +134,20 @@ Value expandLog(Emitter &e, Value x) {
   n = arith::SubIOp::create(e.b, n, e.integer(f.bias));
   Value mantissa = arith::AndIOp::create(
       e.b, bits, e.integer((int64_t(1) << f.mantissaBits) - 1));
-  mantissa = arith::OrIOp::create(e.b, mantissa,
-                                  e.integer(f.bias << f.mantissaBits));
+  mantissa =
+      arith::OrIOp::create(e.b, mantissa, e.integer(f.bias << f.mantissaBits));
   Value m = arith::BitcastOp::create(e.b, e.type, mantissa);
   Value large = arith::CmpFOp::create(e.b, arith::CmpFPredicate::OGT, m,
                                       e.constant(M_SQRT2));
   m = arith::SelectOp::create(e.b, large, e.mul(m, e.constant(0.5)), m);
-  n = arith::SelectOp::create(
-      e.b, large, arith::AddIOp::create(e.b, n, e.integer(1)), n);
+  n = arith::SelectOp::create(e.b, large,
+                              arith::AddIOp::create(e.b, n, e.integer(1)), n);
   if (e.narrowType != e.intType)
     n = arith::TruncIOp::create(e.b, e.narrowType, n);
   Value power = arith::SIToFPOp::create(e.b, e.type, n);
   Value fraction = arith::SubFOp::create(e.b, m, e.constant(1));
-  Value s = arith::DivFOp::create(
-      e.b, fraction, arith::AddFOp::create(e.b, m, e.constant(1)));
+  Value s = arith::DivFOp::create(e.b, fraction,
+                                  arith::AddFOp::create(e.b, m, e.constant(1)));
   SmallVector<double> terms;
   for (int i = 1; i <= f.logTerms; ++i)
     terms.push_back(2.0 / (2 * i + 1));
@@ -172,8 +180,9 @@ struct ExpandMathPass
     : public raytention::impl::ExpandMathPassBase<ExpandMathPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<Expand<math::ExpOp, expandExp>, Expand<math::LogOp, expandLog>>(
-        &getContext(), numExpanded);
+    patterns
+        .add<Expand<math::ExpOp, expandExp>, Expand<math::LogOp, expandLog>>(
+            &getContext(), numExpanded);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -33,7 +33,7 @@ public:
 
   void write() {
     position = k.add(loop.row, row);
-    logSumExp = logSum(0);
+    logSumExp = e.add(loadField(loop.score.floats, 0), logOfSum(0));
     Value squares = k.zero();
     int64_t begin = 0, copy = 0;
     for (Attribute attr : loop.channels) {
@@ -84,18 +84,23 @@ private:
   Value loadField(const PartView &state, int64_t field) {
     return k.load(state.data, {state.part, k.index(field), row});
   }
-  Value logSum(int64_t field) {
-    Value sum = e.max(loadField(loop.score.floats, field + 1),
-                      e.constant(1e-37));
-    return e.add(loadField(loop.score.floats, field), e.log(sum));
+  Value logOfSum(int64_t field) {
+    Value sum =
+        e.max(loadField(loop.score.floats, field + 1), e.constant(1e-37));
+    return e.log(sum);
+  }
+  /// The log-sum at `field` minus the softmax's, without their large maxima.
+  Value relativeLogSum(int64_t field) {
+    Value maxima = e.sub(loadField(loop.score.floats, field),
+                         loadField(loop.score.floats, 0));
+    return e.add(maxima, e.sub(logOfSum(field), logOfSum(0)));
   }
   Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
                     const StateView &state) {
     Values values;
     for (const StateField &field : fields)
-      values.push_back(field.isPosition
-                           ? loadField(state.positions, ints++)
-                           : loadField(state.floats, floats++));
+      values.push_back(field.isPosition ? loadField(state.positions, ints++)
+                                        : loadField(state.floats, floats++));
     return values;
   }
 
@@ -108,7 +113,8 @@ private:
                    slots.reduceInts.begin, loop.reduce);
     RowValues values;
     values.logSumExp = logSumExp;
-    values.ownLogSum = channel.hasOwnLogSum() ? logSum(slots.logSum) : logSumExp;
+    values.relativeLogSum =
+        channel.hasOwnLogSum() ? relativeLogSum(slots.logSum) : e.constant(0);
     values.row = k.toI32(position);
     values.last = k.toI32(k.add(loop.length, -1));
     values.score = score;
@@ -120,8 +126,7 @@ private:
   Value writeSum(const ChannelSlots &slots, Value factor, int64_t begin,
                  Value squares) {
     int64_t panel = k.layout.panel;
-    Value stackRow =
-        k.add(row, slots.weightSlot * k.layout.queryLanes());
+    Value stackRow = k.add(row, slots.weightSlot * k.layout.queryLanes());
     auto at = [&](Value d) -> Values {
       Value p = arith::DivUIOp::create(k.b, k.loc, d, k.index(panel));
       Value in = arith::RemUIOp::create(k.b, k.loc, d, k.index(panel));
@@ -141,12 +146,17 @@ private:
     storeIndex(found, copy);
     Value none = e.intLess(found, e.intConstant(0));
     Value safe = k.toIndex(e.select(none, e.intConstant(0), found));
-    Value id = k.toIndex(k.load(
-        loop.ids.memref, {loop.ids.offsets[0], k.add(loop.ids.offsets[1], safe)}));
+    Value id =
+        k.toIndex(k.load(loop.ids.memref, {loop.ids.offsets[0],
+                                           k.add(loop.ids.offsets[1], safe)}));
     return writeVector(
         begin, squares,
-        [&](Value d) { return k.loadVector(loop.table, {id, d}); },
-        [&](Value d) { return k.widen(k.load(loop.table, {id, d})); });
+        [&](Value d) {
+          return k.loadVector(loop.table, {id, d});
+        },
+        [&](Value d) {
+          return k.widen(k.load(loop.table, {id, d}));
+        });
   }
 
   /// Writes D elements: whole vectors, then the rest one by one.
@@ -213,8 +223,9 @@ void raytention::finalizeRows(KernelBuilder &k, const FinalLoop &loop) {
   k.loop(k.index(0), loop.rows, 1, [&](Value row) {
     RowWriter writer(k, loop, row);
     Value position = k.add(loop.row, row);
-    Value present = arith::CmpIOp::create(
-        k.b, k.loc, arith::CmpIPredicate::slt, position, loop.length);
-    k.ifElse(present, [&] { writer.write(); }, [&] { writer.clear(); });
+    Value present = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt,
+                                          position, loop.length);
+    k.ifElse(
+        present, [&] { writer.write(); }, [&] { writer.clear(); });
   });
 }

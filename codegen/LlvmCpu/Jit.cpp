@@ -143,9 +143,8 @@ static Error defineCallbacks(orc::LLJIT &lljit,
       orc::absoluteSymbols(std::move(symbols)));
 }
 
-Expected<std::unique_ptr<Jit>>
-Jit::load(std::unique_ptr<MemoryBuffer> object,
-          ArrayRef<JitCallback> callbacks) {
+Expected<std::unique_ptr<Jit>> Jit::load(std::unique_ptr<MemoryBuffer> object,
+                                         ArrayRef<JitCallback> callbacks) {
   std::unique_ptr<Jit> jit(new Jit());
   auto undefined = findSymbols(object->getMemBufferRef(), true);
   if (!undefined)
@@ -176,8 +175,8 @@ Jit::load(std::unique_ptr<MemoryBuffer> object,
   return jit;
 }
 
-Expected<std::unique_ptr<Jit>>
-Jit::compile(mlir::ModuleOp module, ArrayRef<JitCallback> callbacks) {
+Expected<std::unique_ptr<Jit>> Jit::compile(mlir::ModuleOp module,
+                                            ArrayRef<JitCallback> callbacks) {
   auto object = compileToObject(module);
   if (!object)
     return object.takeError();

@@ -1,4 +1,5 @@
-//===- KernelBuilder.cpp - loops and vectors for the CPU kernels ------*- C++ -*-===//
+//===- KernelBuilder.cpp - loops and vectors for the CPU kernels ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,8 +22,13 @@ using namespace raytention;
 TileLayout TileLayout::get(const CpuTarget &target, FloatType element,
                            int64_t width, int64_t queries) {
   int64_t lanes = target.vectorBits / element.getWidth();
-  return {element, lanes, lanes * target.tileVectors, target.tileRows,
-          target.tileVectors, width, queries};
+  return {element,
+          lanes,
+          lanes * target.tileVectors,
+          target.tileRows,
+          target.tileVectors,
+          width,
+          queries};
 }
 
 Value KernelBuilder::index(int64_t value) {
@@ -63,12 +69,11 @@ void KernelBuilder::loop(Value lower, Value upper, int64_t step,
   body(op.getInductionVar());
 }
 
-SmallVector<Value> KernelBuilder::carry(
-    Value lower, Value upper, int64_t step, ValueRange init,
-    llvm::function_ref<Values(Value, ValueRange)> body) {
-  auto op = scf::ForOp::create(
-      b, loc, lower, upper, index(step), init,
-      [](OpBuilder &, Location, Value, ValueRange) {});
+SmallVector<Value>
+KernelBuilder::carry(Value lower, Value upper, int64_t step, ValueRange init,
+                     llvm::function_ref<Values(Value, ValueRange)> body) {
+  auto op = scf::ForOp::create(b, loc, lower, upper, index(step), init,
+                               [](OpBuilder &, Location, Value, ValueRange) {});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   Values next = body(op.getInductionVar(), op.getRegionIterArgs());

@@ -1,4 +1,5 @@
-//===- KernelBuilder.h - loops and vectors for the CPU kernels ------*- C++ -*-===//
+//===- KernelBuilder.h - loops and vectors for the CPU kernels ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -63,8 +64,8 @@ public:
   /// A scalar float in the accumulators' type.
   Value widen(Value value);
   Value splat(Value scalar);
-  Value zero();       ///< scalar
-  Value zeroVector(); ///< vector
+  Value zero();        ///< scalar
+  Value zeroVector();  ///< vector
   Value laneIndices(); ///< 0, 1, ... as i32
 };
 

@@ -1,4 +1,5 @@
-//===- LowerToCpuPass.cpp - the fused stage to loops, panels and vectors ------*- C++ -*-===//
+//===- LowerToCpuPass.cpp - the fused stage to loops, panels and vectors
+//------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,6 +28,9 @@ static MemRefType toMemRef(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
+
+/// Code grows with the rows of a tile.
+constexpr int64_t kLargestQueryTile = 1024;
 
 namespace {
 
@@ -62,9 +66,9 @@ struct LowerToCpuPass
     CpuTarget cpu = vectorBits ? CpuTarget::get(vectorBits) : CpuTarget::host();
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
-      bool isFused = function.walk([](FinalizeOp) {
-                                 return WalkResult::interrupt();
-                               }).wasInterrupted();
+      bool isFused =
+          function.walk([](FinalizeOp) { return WalkResult::interrupt(); })
+              .wasInterrupted();
       if (isFused)
         functions.push_back(function);
     });
@@ -84,9 +88,8 @@ func::FuncOp FunctionLowering::makeFunction() {
     types.push_back(isa<TensorType>(type) ? Type(toMemRef(type)) : type);
   for (Type type : source.getResultTypes())
     types.push_back(toMemRef(type));
-  auto function = func::FuncOp::create(
-      b, source.getLoc(), source.getName(),
-      b.getFunctionType(types, {}));
+  auto function = func::FuncOp::create(b, source.getLoc(), source.getName(),
+                                       b.getFunctionType(types, {}));
   function.setVisibility(source.getVisibility());
   for (NamedAttribute attr : source->getDiscardableAttrs())
     function->setAttr(attr.getName(), attr.getValue());
@@ -101,7 +104,8 @@ LogicalResult FunctionLowering::run() {
   b.setInsertionPoint(source);
   lowered = makeFunction();
   b.setInsertionPointToStart(&lowered.getBody().front());
-  for (auto [from, to] : llvm::zip(source.getArguments(), lowered.getArguments())) {
+  for (auto [from, to] :
+       llvm::zip(source.getArguments(), lowered.getArguments())) {
     auto type = dyn_cast<RankedTensorType>(from.getType());
     if (!type) {
       scalars.map(from, to);
@@ -124,10 +128,16 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     auto *view = std::get_if<ArgumentView>(&buffers[dim.getSource()]);
     std::optional<int64_t> axis = dim.getConstantIndex();
-    if (!view || !axis)
+    if (!view || !axis ||
+        *axis >= cast<MemRefType>(view->memref.getType()).getRank())
       return op->emitOpError() << "expected the size of an argument";
-    scalars.map(dim.getResult(), memref::DimOp::create(b, op->getLoc(),
-                                                       view->memref, *axis));
+    scalars.map(dim.getResult(),
+                memref::DimOp::create(b, op->getLoc(), view->memref, *axis));
+    return success();
+  }
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    TensorBuffer buffer = buffers.lookup(cast.getSource());
+    buffers[cast.getResult()] = buffer;
     return success();
   }
   if (isa<tensor::EmptyOp>(op))
@@ -157,11 +167,15 @@ FailureOr<TileLayout> FunctionLowering::getLayout(scf::ForallOp op) {
   op.walk([&](FinalizeOp found) { finalize = found; });
   op.walk([&](DistanceOp found) { distance = found; });
   std::optional<int64_t> tile;
-  if (op.getRank() == 2)
-    tile = getConstantIntValue(op.getMixedStep()[1]);
-  if (!finalize || !distance || !tile)
+  // Canonicalisation drops a batch of one; the query tiles come last.
+  if (op.getRank() <= 2)
+    tile = getConstantIntValue(op.getMixedStep().back());
+  if (!finalize || !distance || !tile || *tile < 1 ||
+      *tile > kLargestQueryTile)
     return op.emitOpError() << "expected a forall over batch and query tiles "
-                               "of constant step that ends in rt.finalize";
+                               "of constant step, 1 to "
+                            << kLargestQueryTile
+                            << ", that ends in rt.finalize";
   auto signals = cast<RankedTensorType>(finalize.getSignals().getType());
   auto queries = cast<RankedTensorType>(distance.getQueries().getType());
   return TileLayout::get(target, cast<FloatType>(signals.getElementType()),
@@ -181,8 +195,8 @@ void FunctionLowering::bindResults(scf::ForallOp op,
                                    SmallVectorImpl<Value> &temporaries) {
   auto ret = cast<func::ReturnOp>(source.getBody().front().getTerminator());
   Value zero = arith::ConstantIndexOp::create(b, op.getLoc(), 0);
-  for (auto [result, init, arg] : llvm::zip(op.getResults(), op.getOutputs(),
-                                            op.getRegionIterArgs())) {
+  for (auto [result, init, arg] :
+       llvm::zip(op.getResults(), op.getOutputs(), op.getRegionIterArgs())) {
     auto use = llvm::find(ret.getOperands(), result);
     auto type = cast<RankedTensorType>(result.getType());
     Value memory;
@@ -207,10 +221,10 @@ LogicalResult FunctionLowering::lower(scf::ForallOp op) {
   auto mapped = [&](ArrayRef<OpFoldResult> values) {
     SmallVector<OpFoldResult> result;
     for (OpFoldResult value : values)
-      result.push_back(isa<Attribute>(value)
-                           ? value
-                           : OpFoldResult(scalars.lookupOrDefault(
-                                 cast<Value>(value))));
+      result.push_back(
+          isa<Attribute>(value)
+              ? value
+              : OpFoldResult(scalars.lookupOrDefault(cast<Value>(value))));
     return result;
   };
   auto forall = scf::ForallOp::create(

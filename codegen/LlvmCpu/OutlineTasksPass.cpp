@@ -103,8 +103,8 @@ LogicalResult FunctionOutliner::run() {
     if (failed(outline(forall)))
       return failure();
   // An entry point of an earlier run of this pipeline needs no workspace.
-  bool isEntry = func.getNumArguments() == 1 &&
-                 func.getArgument(0).getType() == pointer;
+  bool isEntry =
+      func.getNumArguments() == 1 && func.getArgument(0).getType() == pointer;
   if (isEntry || symbols.lookup((func.getName() + "_workspace").str()))
     return success();
   return createWorkspaceFunction();
@@ -154,8 +154,8 @@ static SmallVector<Value> buildInductionVars(OpBuilder &builder, Location loc,
                                              const LoopBounds &bounds,
                                              Value task) {
   SmallVector<Value> inductionVars;
-  Value rest = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                          task);
+  Value rest =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), task);
   size_t rank = bounds.lower.size();
   for (size_t dim = 0; dim < rank; ++dim) {
     Value count = buildTripCount(builder, loc, bounds, dim);
@@ -245,8 +245,8 @@ Value FunctionOutliner::storeCaptures(OpBuilder &builder, Location loc,
   // On the stack of the whole function: the loop may stand in another one.
   OpBuilder entry = OpBuilder::atBlockBegin(&func.getBody().front());
   auto allocate = [&](Type type, int64_t count) -> Value {
-    Value size = LLVM::ConstantOp::create(entry, loc,
-                                          entry.getI64IntegerAttr(count));
+    Value size =
+        LLVM::ConstantOp::create(entry, loc, entry.getI64IntegerAttr(count));
     return LLVM::AllocaOp::create(entry, loc, pointer, type, size);
   };
   Value arguments =
@@ -287,8 +287,8 @@ func::FuncOp FunctionOutliner::createTask(Location loc) {
   std::string name = (func.getName() + "_task" + Twine(numTasks++)).str();
   auto task = func::FuncOp::create(loc, name, type);
   task.setPrivate();
-  task->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
-                                    context, LLVM::Linkage::Internal));
+  task->setAttr("llvm.linkage",
+                LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
   // Nothing else reaches the arguments or this worker's workspace meanwhile.
   for (unsigned index : {0, 2})
     task.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
@@ -351,9 +351,8 @@ void FunctionOutliner::callParallelFor(OpBuilder &builder, scf::ForallOp forall,
         loc, count, buildTripCount(builder, loc, bounds, dim));
   Value tasks =
       arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
-  Value function =
-      func::ConstantOp::create(builder, loc, task.getFunctionType(),
-                               FlatSymbolRefAttr::get(task));
+  Value function = func::ConstantOp::create(
+      builder, loc, task.getFunctionType(), FlatSymbolRefAttr::get(task));
   func::CallOp::create(builder, loc, kParallelFor, TypeRange(),
                        ValueRange{castTo(builder, loc, pointer, function),
                                   tasks, bytes, arguments});
@@ -362,8 +361,8 @@ void FunctionOutliner::callParallelFor(OpBuilder &builder, scf::ForallOp forall,
 LogicalResult FunctionOutliner::createWorkspaceFunction() {
   MLIRContext *context = func.getContext();
   auto i64 = IntegerType::get(context, 64);
-  auto type = FunctionType::get(
-      context, func.getFunctionType().getInputs(), {i64});
+  auto type =
+      FunctionType::get(context, func.getFunctionType().getInputs(), {i64});
   Location loc = func.getLoc();
   auto workspace =
       func::FuncOp::create(loc, (func.getName() + "_workspace").str(), type);

@@ -23,15 +23,16 @@ void raytention::packQueries(KernelBuilder &k, const ArgumentView &queries,
   Value last = k.add(rows, -1);
   ElementBuilder e(k.b, k.loc, layout.element);
   k.loop(zero, k.index(layout.queryLanes()), 1, [&](Value lane) {
-    Value panel = arith::DivUIOp::create(k.b, k.loc, lane, k.index(layout.panel));
+    Value panel =
+        arith::DivUIOp::create(k.b, k.loc, lane, k.index(layout.panel));
     Value inPanel =
         arith::RemUIOp::create(k.b, k.loc, lane, k.index(layout.panel));
     Value row = k.add(queries.offsets[1], k.min(lane, last));
     Values norm = k.carry(
         zero, width, 1, {k.zero()}, [&](Value d, ValueRange sum) -> Values {
-          Value value = k.widen(k.load(
-              queries.memref,
-              {queries.offsets[0], row, k.add(queries.offsets[2], d)}));
+          Value value =
+              k.widen(k.load(queries.memref, {queries.offsets[0], row,
+                                              k.add(queries.offsets[2], d)}));
           k.store(value, packed.data, {panel, d, inPanel});
           return {e.fma(value, value, sum[0])};
         });

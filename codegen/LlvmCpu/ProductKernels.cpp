@@ -67,19 +67,22 @@ static void scoreProduct(KernelBuilder &k, const PackedQueries &queries,
   TileStep step{k, combine};
   Value zero = k.index(0);
   auto tile = [&](Value row, Value queryPanel) {
-    Values acc = k.carry(begin, end, 1, zeroTile(k), [&](Value p, ValueRange a) {
-      return k.carry(zero, k.index(layout.panel), 1, a, [&](Value d, ValueRange a) {
-        auto left = [&](int64_t i) {
-          return k.load(keys.data, {p, k.add(row, i), d});
-        };
-        auto right = [&](int64_t v) {
-          return k.loadVector(queries.data,
-                              {queryPanel, k.add(k.mul(p, layout.panel), d),
-                               k.index(v * layout.lanes)});
-        };
-        return step(left, right, a);
-      });
-    });
+    Values acc =
+        k.carry(begin, end, 1, zeroTile(k), [&](Value p, ValueRange a) {
+          return k.carry(zero, k.index(layout.panel), 1, a,
+                         [&](Value d, ValueRange a) {
+                           auto left = [&](int64_t i) {
+                             return k.load(keys.data, {p, k.add(row, i), d});
+                           };
+                           auto right = [&](int64_t v) {
+                             return k.loadVector(
+                                 queries.data,
+                                 {queryPanel, k.add(k.mul(p, layout.panel), d),
+                                  k.index(v * layout.lanes)});
+                           };
+                           return step(left, right, a);
+                         });
+        });
     for (int64_t i = 0; i < layout.tileRows; ++i)
       for (int64_t v = 0; v < layout.tileVectors; ++v) {
         Values at = {k.add(k.add(distances.begin, row), i),
@@ -106,15 +109,16 @@ static Value differenceNorm(KernelBuilder &k, const PackedQueries &queries,
   return k.carry(
       zero, k.index(layout.widthPanels()), 1, {k.zeroVector()},
       [&](Value p, ValueRange a) {
-        return k.carry(zero, k.index(layout.panel), 1, a,
-                       [&](Value d, ValueRange a) -> Values {
-                         Value key = k.splat(k.load(keys.data, {p, row, d}));
-                         Value query = k.loadVector(
-                             queries.data,
-                             {panel, k.add(k.mul(p, layout.panel), d), inPanel});
-                         Value difference = e.sub(query, key);
-                         return {e.fma(difference, difference, a[0])};
-                       });
+        return k.carry(
+            zero, k.index(layout.panel), 1, a,
+            [&](Value d, ValueRange a) -> Values {
+              Value key = k.splat(k.load(keys.data, {p, row, d}));
+              Value query = k.loadVector(
+                  queries.data,
+                  {panel, k.add(k.mul(p, layout.panel), d), inPanel});
+              Value difference = e.sub(query, key);
+              return {e.fma(difference, difference, a[0])};
+            });
       })[0];
 }
 
@@ -139,12 +143,12 @@ static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
     if (fast && metric == Metric::L2) {
       // An expansion loses the digits that a square root then magnifies.
       Value close = e.less(value, e.mul(norms, e.constant(0x1p-10)));
-      Value any = vector::ReductionOp::create(
-          k.b, k.loc, vector::CombiningKind::OR, close);
+      Value any = vector::ReductionOp::create(k.b, k.loc,
+                                              vector::CombiningKind::OR, close);
       value = k.ifValue(any, value, [&] {
-        Value exact = differenceNorm(k, queries, keys, row,
-                                     k.index(lane / layout.panel),
-                                     k.index(lane % layout.panel));
+        Value exact =
+            differenceNorm(k, queries, keys, row, k.index(lane / layout.panel),
+                           k.index(lane % layout.panel));
         return e.select(close, exact, value);
       });
     }
@@ -158,7 +162,8 @@ static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
   });
 }
 
-void raytention::computeDistances(KernelBuilder &k, const PackedQueries &queries,
+void raytention::computeDistances(KernelBuilder &k,
+                                  const PackedQueries &queries,
                                   const PackedKeys &keys, Metric metric,
                                   Precision precision,
                                   const ScoreView &distances) {
@@ -198,7 +203,8 @@ void raytention::accumulateSums(KernelBuilder &k, int64_t numWeighted,
         });
     for (int64_t i = 0; i < layout.tileRows; ++i)
       for (int64_t v = 0; v < layout.tileVectors; ++v) {
-        Values at = {sums.part, panel, k.add(row, i), k.index(v * layout.lanes)};
+        Values at = {sums.part, panel, k.add(row, i),
+                     k.index(v * layout.lanes)};
         Value old = k.loadVector(sums.data, at);
         k.storeVector(e.add(old, acc[i * layout.tileVectors + v]), sums.data,
                       at);

@@ -21,16 +21,16 @@ void raytention::initState(KernelBuilder &k, ArrayRef<double> values,
   k.loop(k.index(0), parts, 1, [&](Value part) {
     for (auto [field, value] : llvm::enumerate(values)) {
       Value initial = isPosition ? e.intConstant(value) : e.constant(value);
-      for (int64_t lane = 0; lane < k.layout.queryLanes(); lane += k.layout.lanes)
+      for (int64_t lane = 0; lane < k.layout.queryLanes();
+           lane += k.layout.lanes)
         k.storeVector(initial, state, {part, k.index(field), k.index(lane)});
     }
   });
 }
 
 /// body(panel, row, lane) for every vector of one part of the sums.
-static void
-forEachSum(KernelBuilder &k, Value sums,
-           llvm::function_ref<void(Value, Value, Value)> body) {
+static void forEachSum(KernelBuilder &k, Value sums,
+                       llvm::function_ref<void(Value, Value, Value)> body) {
   auto type = cast<MemRefType>(sums.getType());
   Value zero = k.index(0);
   k.loop(zero, k.index(type.getDimSize(1)), 1, [&](Value panel) {
@@ -56,12 +56,12 @@ void raytention::mergeSums(KernelBuilder &k, Value parts, int64_t numParts,
   Value zero = k.index(0);
   forEachSum(k, parts, [&](Value panel, Value row, Value lane) {
     Value first = k.loadVector(parts, {zero, panel, row, lane});
-    Value sum = k.carry(k.index(1), k.index(numParts), 1, {first},
-                        [&](Value part, ValueRange acc) -> KernelBuilder::Values {
-                          Value next =
-                              k.loadVector(parts, {part, panel, row, lane});
-                          return {e.add(acc[0], next)};
-                        })[0];
+    Value sum =
+        k.carry(k.index(1), k.index(numParts), 1, {first},
+                [&](Value part, ValueRange acc) -> KernelBuilder::Values {
+                  Value next = k.loadVector(parts, {part, panel, row, lane});
+                  return {e.add(acc[0], next)};
+                })[0];
     k.storeVector(sum, merged.data, {merged.part, panel, row, lane});
   });
 }

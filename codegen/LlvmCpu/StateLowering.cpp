@@ -1,4 +1,5 @@
-//===- StateLowering.cpp - states, sums and their merging --------*- C++ -*-===//
+//===- StateLowering.cpp - states, sums and their merging --------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -61,10 +62,10 @@ LogicalResult TaskLowering::lower(linalg::FillOp op) {
   }
   int64_t numWeighted = type.getDimSize(type.getRank() - 3);
   KernelBuilder k = kernel(op.getLoc());
-  Value data = allocate(MemRefType::get({parts, layout.widthPanels(),
-                                         layout.stackRows(numWeighted),
-                                         layout.panel},
-                                        layout.element));
+  Value data =
+      allocate(MemRefType::get({parts, layout.widthPanels(),
+                                layout.stackRows(numWeighted), layout.panel},
+                               layout.element));
   zeroSums(k, data);
   buffers[op.getResult(0)] = StateBuffer{{data, k.index(0)}, parts};
   return success();
@@ -86,7 +87,8 @@ LogicalResult TaskLowering::lower(MergeOp op) {
         {&merged.positions, op.getPositions(), sweep.intInit(op.getSweep()),
          b.getI32Type()}}) {
     Value data = allocate(MemRefType::get(
-        {1, static_cast<int64_t>(values.size()), layout.queryLanes()}, element));
+        {1, static_cast<int64_t>(values.size()), layout.queryLanes()},
+        element));
     initState(k, values, data, k.index(1));
     *view = {data, k.index(0)};
     buffers[result] = StateBuffer{*view, 1};

@@ -53,9 +53,9 @@ public:
         params(inShape(k, task, /*vector=*/true)) {}
 
   /// Carries `init` over the keys; the body sees each pair's z and the key.
-  Values run(const PairLoop &loop, ValueRange init,
-             llvm::function_ref<Values(const PairValues &, Value, ValueRange)>
-                 body) {
+  Values
+  run(const PairLoop &loop, ValueRange init,
+      llvm::function_ref<Values(const PairValues &, Value, ValueRange)> body) {
     Value scale = k.splat(loop.params.scoreScale);
     Value first = k.splat(k.toI32(k.add(loop.row, lane)));
     Value rows = arith::AddIOp::create(k.b, k.loc, first, k.laneIndices());
@@ -72,10 +72,14 @@ public:
     k.storeVector(value, state.data, {state.part, k.index(field), lane});
   }
 
-  /// log sum exp from the (m, l) at `field`.
-  Value logSum(const PartView &state, int64_t field) {
+  /// m and log l from the (m, l) at `field`. They stay apart: a weight is
+  /// exp((z - m) - log l), since m + log l would lose digits where |z| is large.
+  std::pair<Value, Value> logSum(const PartView &state, int64_t field) {
     Value sum = e.max(load(state, field + 1), e.constant(kTinySum));
-    return e.add(load(state, field), e.log(sum));
+    return {load(state, field), e.log(sum)};
+  }
+  Value subtract(Value value, const std::pair<Value, Value> &logSum) {
+    return e.sub(e.sub(value, logSum.first), logSum.second);
   }
 
   Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
@@ -84,8 +88,8 @@ public:
     for (const StateField &field : fields)
       values.push_back(
           field.isPosition
-              ? k.loadPositions(state.positions.data, {state.positions.part,
-                                                       k.index(ints++), lane})
+              ? k.loadPositions(state.positions.data,
+                                {state.positions.part, k.index(ints++), lane})
               : load(state.floats, floats++));
     return values;
   }
@@ -131,7 +135,8 @@ struct LogSumSlot {
 
 } // namespace
 
-static void forEachLane(KernelBuilder &k, llvm::function_ref<void(Value)> body) {
+static void forEachLane(KernelBuilder &k,
+                        llvm::function_ref<void(Value)> body) {
   k.loop(k.index(0), k.index(k.layout.queryLanes()), k.layout.lanes, body);
 }
 
@@ -214,7 +219,8 @@ static void mergeLogSum(LaneLoop &lane, int64_t field, Value newMax, Value sum,
                         const PartView &state) {
   ElementBuilder &e = lane.e;
   Value rescale = e.exp(e.sub(lane.load(state, field), newMax));
-  lane.store(e.fma(lane.load(state, field + 1), rescale, sum), state, field + 1);
+  lane.store(e.fma(lane.load(state, field + 1), rescale, sum), state,
+             field + 1);
   lane.store(newMax, state, field);
 }
 
@@ -228,8 +234,8 @@ static void scoreSweepLane(LaneLoop &lane, const PairLoop &loop,
       loop, init, [&](const PairValues &pair, Value, ValueRange carried) {
         Values next;
         for (auto [i, slot] : llvm::enumerate(logSums))
-          next.push_back(e.max(
-              logWeight(lane, slot.channel, pair, pair.score), carried[i]));
+          next.push_back(e.max(logWeight(lane, slot.channel, pair, pair.score),
+                               carried[i]));
         updateFields(lane, loop.sweep, SweepKind::Score, pair,
                      carried.drop_front(logSums.size()), next);
         return next;
@@ -266,13 +272,13 @@ void raytention::reduceSweep(KernelBuilder &k, const PairLoop &loop,
                              const StateView &state) {
   forEachLane(k, [&](Value at) {
     LaneLoop lane(k, loop.params, at);
-    Value logSum = lane.logSum(scoreState, 0);
+    std::pair<Value, Value> logSum = lane.logSum(scoreState, 0);
     Values init = initialFields(lane, loop.sweep, SweepKind::Reduce);
     if (init.empty())
       return;
-    Values values = lane.run(
-        loop, init, [&](PairValues pair, Value, ValueRange carried) {
-          pair.logWeight = lane.e.sub(pair.score, logSum);
+    Values values =
+        lane.run(loop, init, [&](PairValues pair, Value, ValueRange carried) {
+          pair.logWeight = lane.subtract(pair.score, logSum);
           pair.weight = lane.e.exp(pair.logWeight);
           Values next;
           updateFields(lane, loop.sweep, SweepKind::Reduce, pair, carried,
@@ -287,7 +293,7 @@ void raytention::weigh(KernelBuilder &k, const PairLoop &loop,
                        const PartView &scoreState, Value weights) {
   forEachLane(k, [&](Value at) {
     LaneLoop lane(k, loop.params, at);
-    Values logSums;
+    SmallVector<std::pair<Value, Value>> logSums;
     for (const ChannelSlots &slot : loop.sweep.slots)
       if (slot.weightSlot >= 0)
         logSums.push_back(lane.logSum(scoreState, slot.logSum));
@@ -296,7 +302,8 @@ void raytention::weigh(KernelBuilder &k, const PairLoop &loop,
         if (slot.weightSlot < 0)
           continue;
         Value value = logWeight(lane, slot.channel, pair, pair.score);
-        Value weight = lane.e.exp(lane.e.sub(value, logSums[slot.weightSlot]));
+        Value weight =
+            lane.e.exp(lane.subtract(value, logSums[slot.weightSlot]));
         Value column =
             k.add(lane.lane, slot.weightSlot * k.layout.queryLanes());
         k.storeVector(weight, weights, {key, column});
@@ -323,8 +330,8 @@ void raytention::mergeStates(KernelBuilder &k, const SweepLayout &sweep,
     Values values;
     for (const ChannelSlots &slot : sweep.slots) {
       auto [floats, ints] = getFieldBegin(slot, kind);
-      llvm::append_range(values, lane.loadFields(getFields(slot, kind), floats,
-                                                 ints, from));
+      llvm::append_range(
+          values, lane.loadFields(getFields(slot, kind), floats, ints, from));
     }
     mergeFields(lane, sweep, kind, values, merged);
   };

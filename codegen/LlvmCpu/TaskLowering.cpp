@@ -1,4 +1,5 @@
-//===- TaskLowering.cpp - one query tile's program on a CPU ------*- C++ -*-===//
+//===- TaskLowering.cpp - one query tile's program on a CPU ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -43,9 +44,8 @@ Value TaskLowering::allocate(MemRefType type, ValueRange sizes) {
 }
 
 Value TaskLowering::allocateInLoop(MemRefType type) {
-  auto *found = llvm::find_if(freeBuffers, [&](Value buffer) {
-    return buffer.getType() == type;
-  });
+  auto *found = llvm::find_if(
+      freeBuffers, [&](Value buffer) { return buffer.getType() == type; });
   Value buffer;
   if (found == freeBuffers.end()) {
     buffer = allocate(type);
@@ -57,7 +57,8 @@ Value TaskLowering::allocateInLoop(MemRefType type) {
   return buffer;
 }
 
-FailureOr<int64_t> TaskLowering::getBound(Operation *op, Value tensor, int64_t axis) {
+FailureOr<int64_t> TaskLowering::getBound(Operation *op, Value tensor,
+                                          int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(axis))
     return type.getDimSize(axis);
@@ -74,6 +75,10 @@ FailureOr<int64_t> TaskLowering::getBound(Operation *op, Value tensor, int64_t a
     return op->emitOpError()
            << "expected axis " << axis << " of " << type
            << " to be bounded by a constant, as the tiling passes leave it";
+  if (*bound < 1 || *bound > kLargestTile)
+    return op->emitOpError()
+           << "expected axis " << axis << " of " << type
+           << " to be bounded by 1 to " << kLargestTile << ", got " << *bound;
   return *bound;
 }
 
@@ -148,10 +153,16 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
       buffers[op.getResult()] = view;
       return success();
     }
+    FailureOr<int64_t> rows = getBound(op, op.getResult(), 1);
+    if (failed(rows))
+      return failure();
+    if (*rows > layout.queries)
+      return op.emitOpError() << "expected at most " << layout.queries
+                              << " rows, the step of the loop, got " << *rows;
     PackedQueries packed;
-    packed.data = allocate(MemRefType::get(
-        {layout.queryLanes() / layout.panel, layout.paddedWidth(), layout.panel},
-        layout.element));
+    packed.data = allocate(MemRefType::get({layout.queryLanes() / layout.panel,
+                                            layout.paddedWidth(), layout.panel},
+                                           layout.element));
     packed.norms =
         allocate(MemRefType::get({layout.queryLanes()}, layout.element));
     packQueries(k, view, scalar(op.getMixedSizes()[1], op.getLoc()), packed);
@@ -203,15 +214,20 @@ LogicalResult TaskLowering::lower(tensor::DimOp op) {
   std::optional<int64_t> axis = op.getConstantIndex();
   Value source = op.getSource();
   if (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>();
-      slice && axis && slice.getType().getRank() == slice.getSourceType().getRank()) {
-    scalars.map(op.getResult(), scalar(slice.getMixedSizes()[*axis], op.getLoc()));
+      slice && axis &&
+      slice.getType().getRank() == slice.getSourceType().getRank()) {
+    scalars.map(op.getResult(),
+                scalar(slice.getMixedSizes()[*axis], op.getLoc()));
     return success();
   }
   auto *view = get<ArgumentView>(op, source, "an argument or a slice");
   if (!view || !axis)
     return failure();
-  scalars.map(op.getResult(), memref::DimOp::create(b, op.getLoc(),
-                                                    view->memref, *axis));
+  if (*axis >= cast<MemRefType>(view->memref.getType()).getRank())
+    return op.emitOpError()
+           << "expected an axis of " << source.getType() << ", got " << *axis;
+  scalars.map(op.getResult(),
+              memref::DimOp::create(b, op.getLoc(), view->memref, *axis));
   return success();
 }
 
@@ -225,8 +241,8 @@ static Value getOuterBound(Value value, Block *block) {
         return bound;
   // Sizes are not negative, so max(size, 0) is bounded as size is.
   if (auto max = value.getDefiningOp<arith::MaxSIOp>())
-    for (auto [one, other] : {std::pair(max.getLhs(), max.getRhs()),
-                              {max.getRhs(), max.getLhs()}})
+    for (auto [one, other] :
+         {std::pair(max.getLhs(), max.getRhs()), {max.getRhs(), max.getLhs()}})
       if (isZeroInteger(other))
         return getOuterBound(one, block);
   return {};
@@ -249,8 +265,8 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
     return success();
   }
   if (type.getRank() != 3)
-    return op.emitOpError() << "expected kept scores [1, rows, keys], got "
-                            << type;
+    return op.emitOpError()
+           << "expected kept scores [1, rows, keys], got " << type;
   KernelBuilder k = kernel(op.getLoc());
   Value keys;
   if (type.isDynamicDim(2)) {
@@ -275,14 +291,17 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
 }
 
 LogicalResult TaskLowering::lower(scf::ForOp op) {
+  std::optional<int64_t> step = getConstantIntValue(op.getStep());
+  if (!step || *step < 1)
+    return op.emitOpError() << "expected a positive constant step, the chunk";
   for (auto [init, arg] : llvm::zip(op.getInitArgs(), op.getRegionIterArgs())) {
     if (!isa<TensorType>(init.getType()))
       return op.emitOpError() << "expected a loop that carries tensors only";
     alias(arg, init);
   }
-  auto loop = scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
-                                 scalar(op.getUpperBound()),
-                                 scalar(op.getStep()));
+  auto loop =
+      scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
+                         scalar(op.getUpperBound()), scalar(op.getStep()));
   scalars.map(op.getInductionVar(), loop.getInductionVar());
   SmallVector<Value> outer;
   std::swap(outer, loopBuffers);

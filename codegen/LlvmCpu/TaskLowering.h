@@ -20,6 +20,9 @@
 
 namespace raytention {
 
+/// Rows of a query tile or keys of a chunk at most: more is a mistake.
+constexpr int64_t kLargestTile = int64_t(1) << 16;
+
 /// Kept or chunk-local scores.
 struct ScoreBuffer {
   ScoreView view;
@@ -42,9 +45,9 @@ struct StateBuffer {
 
 /// Where a tensor of the fused program lives on the CPU. The program is in
 /// destination style, so every update happens in place.
-using TensorBuffer = std::variant<std::monostate, ArgumentView, ScoreBuffer,
-                                  QueryBuffer, KeyBuffer, WeightBuffer,
-                                  StateBuffer>;
+using TensorBuffer =
+    std::variant<std::monostate, ArgumentView, ScoreBuffer, QueryBuffer,
+                 KeyBuffer, WeightBuffer, StateBuffer>;
 
 /// Lowers the body of the outer forall, op by op, to loops on buffers.
 class TaskLowering {

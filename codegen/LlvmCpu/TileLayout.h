@@ -1,4 +1,5 @@
-//===- TileLayout.h - sizes and layouts of a task's buffers ------*- C++ -*-===//
+//===- TileLayout.h - sizes and layouts of a task's buffers ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

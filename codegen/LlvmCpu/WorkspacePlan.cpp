@@ -1,4 +1,5 @@
-//===- WorkspacePlan.cpp - allocations of a task as slices of one buffer -*- C++ -*-===//
+//===- WorkspacePlan.cpp - allocations of a task as slices of one buffer -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -40,7 +41,8 @@ FailureOr<Value> raytention::cloneSlice(OpBuilder &builder, Value value,
       if (auto source = dyn_cast<Value>(*size))
         return cloneSlice(builder, source, mapping);
       return arith::ConstantIndexOp::create(
-                 builder, op->getLoc(), cast<IntegerAttr>(cast<Attribute>(*size)).getInt())
+                 builder, op->getLoc(),
+                 cast<IntegerAttr>(cast<Attribute>(*size)).getInt())
           .getResult();
     }
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
@@ -173,12 +175,12 @@ static Value wrapPointer(OpBuilder &builder, Location loc, Value pointer,
     return LLVM::ConstantOp::create(builder, loc,
                                     builder.getI64IntegerAttr(value));
   };
-  Value size = UnrealizedConversionCastOp::create(
-                   builder, loc, builder.getI64Type(), bytes)
+  Value size = UnrealizedConversionCastOp::create(builder, loc,
+                                                  builder.getI64Type(), bytes)
                    .getResult(0);
-  Value descriptor =
-      MemRefDescriptor::pack(builder, loc, converter, type,
-                             {pointer, pointer, constant(0), size, constant(1)});
+  Value descriptor = MemRefDescriptor::pack(
+      builder, loc, converter, type,
+      {pointer, pointer, constant(0), size, constant(1)});
   return UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
       .getResult(0);
 }
@@ -187,8 +189,7 @@ void WorkspacePlan::place(OpBuilder &builder, Location loc,
                           Value workspace) const {
   if (empty())
     return;
-  Value buffer =
-      wrapPointer(builder, loc, workspace, buildBytes(builder, loc));
+  Value buffer = wrapPointer(builder, loc, workspace, buildBytes(builder, loc));
   Value offset = arith::ConstantIndexOp::create(builder, loc, 0);
   for (memref::AllocOp alloc : allocs) {
     Value next = builder.createOrFold<arith::AddIOp>(

@@ -1,4 +1,5 @@
-//===- WorkspacePlan.h - allocations of a task as slices of one buffer -*- C++ -*-===//
+//===- WorkspacePlan.h - allocations of a task as slices of one buffer -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +21,8 @@ constexpr int64_t kSliceAlignment = 64;
 
 /// The value that `value` has where the builder stands, with everything that
 /// `mapping` names replaced and what computes the rest cloned. Fails where that
-/// depends on something else: an argument of an inner block, an op with effects.
+/// depends on something else: an argument of an inner block, an op with
+/// effects.
 mlir::FailureOr<mlir::Value> cloneSlice(mlir::OpBuilder &builder,
                                         mlir::Value value,
                                         mlir::IRMapping &mapping);

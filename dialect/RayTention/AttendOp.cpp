@@ -1,4 +1,5 @@
-//===- AttendOp.cpp - verifier and canonicalisation of rt.attend ------*- C++ -*-===//
+//===- AttendOp.cpp - verifier and canonicalisation of rt.attend ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,6 +35,11 @@ static LogicalResult verifySupported(AttendOp op) {
     return reject("a score epilogue is");
   if (op.getMetric() == Metric::Dot)
     return reject("the metric dot is");
+  for (Value value : {op.getQueries(), op.getIds()})
+    if (value &&
+        llvm::is_contained(cast<RankedTensorType>(value.getType()).getShape(),
+                           0))
+      return reject("a static size of 0 (a dynamic one may be 0) is");
   return verifyMask(op, "C11", op.getMaskAttr());
 }
 
@@ -49,8 +55,9 @@ static LogicalResult verifySaved(AttendOp op, ShapeChecker &shapes,
   for (auto [index, value] : llvm::enumerate(op.getSaved())) {
     auto saved = dyn_cast<SavedAttr>(saves[index]);
     if (!saved || !seen.insert(saved).second)
-      return op.emitOpError() << "C8: expected #rt.saved entries, none twice, got "
-                              << saves[index];
+      return op.emitOpError()
+             << "C8: expected #rt.saved entries, none twice, got "
+             << saves[index];
     LogicalResult ok =
         saved.getValue() == Saved::Norm
             ? shapes.check("C8", "norm", value, {"B", "Tq"}, element)

@@ -42,7 +42,8 @@ def RT_AttendOp : RT_Op<"attend", [Pure, AttrSizedOperandSegments]> {
     * C10: static sizes of B, Tq, D agree between operands and results; an
       error bears the number of the operand or result that disagrees.
     * C11 (not supported yet, by name): queries `[B, Tq, Hq, D]`, direct keys,
-      values, a sink, a score epilogue, a mask other than causal, metric dot.
+      values, a sink, a score epilogue, a mask other than causal, metric dot,
+      a static size of 0.
 
     Example:
     ```mlir

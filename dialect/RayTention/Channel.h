@@ -72,7 +72,7 @@ struct ParameterValues {
 /// A finished row.
 struct RowValues {
   mlir::Value logSumExp;   ///< lse
-  mlir::Value ownLogSum;   ///< log sum exp(z + own log factor), where owned
+  mlir::Value relativeLogSum; ///< own log-sum minus lse; 0 without an own one
   mlir::Value row;         ///< position, i32
   mlir::Value last;        ///< position of the sequence's last token, i32
   mlir::ValueRange score;  ///< own state of the score sweep

@@ -1,4 +1,5 @@
-//===- ElementBuilder.cpp - element-wise code on scalars or vectors ------*- C++ -*-===//
+//===- ElementBuilder.cpp - element-wise code on scalars or vectors ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -69,9 +70,15 @@ Value ElementBuilder::max(Value a, Value b) {
 }
 Value ElementBuilder::min(Value a, Value b) { return select(less(a, b), a, b); }
 
-Value ElementBuilder::exp(Value a) { return math::ExpOp::create(builder, loc, a); }
-Value ElementBuilder::log(Value a) { return math::LogOp::create(builder, loc, a); }
-Value ElementBuilder::sqrt(Value a) { return math::SqrtOp::create(builder, loc, a); }
+Value ElementBuilder::exp(Value a) {
+  return math::ExpOp::create(builder, loc, a);
+}
+Value ElementBuilder::log(Value a) {
+  return math::LogOp::create(builder, loc, a);
+}
+Value ElementBuilder::sqrt(Value a) {
+  return math::SqrtOp::create(builder, loc, a);
+}
 
 Value ElementBuilder::greater(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);

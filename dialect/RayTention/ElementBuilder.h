@@ -1,4 +1,5 @@
-//===- ElementBuilder.h - element-wise code on scalars or vectors ------*- C++ -*-===//
+//===- ElementBuilder.h - element-wise code on scalars or vectors ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- ReferenceOps.cpp - verifiers and tiling of the reference ops ------*- C++ -*-===//
+//===- ReferenceOps.cpp - verifiers and tiling of the reference ops ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,8 +21,12 @@ static Type elementOf(Value value) {
 static int64_t rankOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
-static Type i32(Operation *op) { return IntegerType::get(op->getContext(), 32); }
-static Type i64(Operation *op) { return IntegerType::get(op->getContext(), 64); }
+static Type i32(Operation *op) {
+  return IntegerType::get(op->getContext(), 32);
+}
+static Type i64(Operation *op) {
+  return IntegerType::get(op->getContext(), 64);
+}
 
 LogicalResult LookupOp::verify() {
   ShapeChecker shapes(*this);
@@ -54,13 +59,14 @@ LogicalResult DistanceOp::verify() {
     return emitOpError() << "C3: expected the metric sq_l2 or l2, got dot";
   bool widens = elementOf(getQueries()).isBF16() && element.isF32();
   return success(
-      succeeded(shapes.check("C1", "queries", getQueries(), {"B", "Tq", "D"})) &&
+      succeeded(
+          shapes.check("C1", "queries", getQueries(), {"B", "Tq", "D"})) &&
       succeeded(shapes.check("C2", "queries", getQueries(), {"B", "Tq", "D"},
                              widens ? elementOf(getQueries()) : element)) &&
       succeeded(
           shapes.check("C2", "keys", getKeys(), {"B", "T", "D"}, element)) &&
-      succeeded(shapes.check("C1", "distances", getDistances(),
-                             {"B", "Tq", "T"})));
+      succeeded(
+          shapes.check("C1", "distances", getDistances(), {"B", "Tq", "T"})));
 }
 
 LogicalResult SoftmaxOp::verify() {
@@ -68,12 +74,11 @@ LogicalResult SoftmaxOp::verify() {
   Type element = elementOf(getDistances());
   if (failed(verifyMask(*this, "C2", getMaskAttr())))
     return failure();
-  return success(
-      succeeded(shapes.check("C1", "distances", getDistances(),
-                             {"B", "Tq", "T"})) &&
-      succeeded(shapes.check("C1", "tau", getTau(), {}, element)) &&
-      succeeded(
-          shapes.check("C1", "lengths", getLengths(), {"B"}, i64(*this))));
+  return success(succeeded(shapes.check("C1", "distances", getDistances(),
+                                        {"B", "Tq", "T"})) &&
+                 succeeded(shapes.check("C1", "tau", getTau(), {}, element)) &&
+                 succeeded(shapes.check("C1", "lengths", getLengths(), {"B"},
+                                        i64(*this))));
 }
 
 LogicalResult DecayOp::verify() {
@@ -99,11 +104,10 @@ LogicalResult ReduceOp::verify() {
     return failure();
   if (!getValues())
     return shapes.check("C1", "a result", getResult(), {"B", "Tq"}, element);
-  return success(
-      succeeded(
-          shapes.check("C1", "values", getValues(), {"B", "T", "D"}, element)) &&
-      succeeded(shapes.check("C1", "a result", getResult(), {"B", "Tq", "D"},
-                             element)));
+  return success(succeeded(shapes.check("C1", "values", getValues(),
+                                        {"B", "T", "D"}, element)) &&
+                 succeeded(shapes.check("C1", "a result", getResult(),
+                                        {"B", "Tq", "D"}, element)));
 }
 
 LogicalResult ArgSelectOp::verify() {
@@ -122,12 +126,11 @@ LogicalResult ArgSelectOp::verify() {
 
 LogicalResult NormalizeOp::verify() {
   ShapeChecker shapes(*this);
-  return success(
-      succeeded(shapes.check("C1", "x", getX(), {"B", "Tq", "S"})) &&
-      succeeded(shapes.check("C1", "a norm", getNorm(), {"B", "Tq"},
-                             elementOf(getX()))) &&
-      succeeded(
-          shapes.check("C1", "lengths", getLengths(), {"B"}, i64(*this))));
+  return success(succeeded(shapes.check("C1", "x", getX(), {"B", "Tq", "S"})) &&
+                 succeeded(shapes.check("C1", "a norm", getNorm(), {"B", "Tq"},
+                                        elementOf(getX()))) &&
+                 succeeded(shapes.check("C1", "lengths", getLengths(), {"B"},
+                                        i64(*this))));
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,7 +147,8 @@ SmallVector<Range> DistanceOp::getIterationDomain(OpBuilder &b) {
   for (auto [value, axis] : {std::pair<Value, int64_t>(getQueries(), 0),
                              {getQueries(), 1},
                              {getKeys(), 1}})
-    domain.push_back({zero, tensor::getMixedSize(b, getLoc(), value, axis), one});
+    domain.push_back(
+        {zero, tensor::getMixedSize(b, getLoc(), value, axis), one});
   return domain;
 }
 

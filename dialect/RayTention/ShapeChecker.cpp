@@ -40,9 +40,9 @@ LogicalResult ShapeChecker::check(StringRef constraint, StringRef what,
     if (ShapedType::isDynamic(it->second))
       it->second = size;
     if (it->second != size)
-      return op->emitOpError() << constraint << ": expected " << what
-                               << " with " << name << " = " << it->second
-                               << ", got " << type;
+      return op->emitOpError()
+             << constraint << ": expected " << what << " with " << name << " = "
+             << it->second << ", got " << type;
   }
   return success();
 }
@@ -60,6 +60,7 @@ LogicalResult raytention::verifyMask(Operation *op, StringRef constraint,
                                      Attribute mask) {
   if (!mask || isa<CausalAttr>(mask))
     return success();
-  return op->emitOpError() << constraint << ": expected the mask #rt.causal, got "
-                           << mask << ", which is not supported yet";
+  return op->emitOpError() << constraint
+                           << ": expected the mask #rt.causal, got " << mask
+                           << ", which is not supported yet";
 }

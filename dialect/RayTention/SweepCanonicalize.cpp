@@ -28,11 +28,10 @@ InitOp rebuildInit(PatternRewriter &rewriter, InitOp init, ArrayAttr channels) {
     auto type = cast<RankedTensorType>(state.getType());
     return type.clone({type.getDimSize(0), type.getDimSize(1), fields});
   };
-  return InitOp::create(rewriter, init.getLoc(),
-                        resize(init.getFloats(), layout.numFloats(kind)),
-                        resize(init.getPositions(), layout.numInts(kind)),
-                        init.getSweepAttr(), channels, init.getBatch(),
-                        init.getRows(), init.getParts());
+  return InitOp::create(
+      rewriter, init.getLoc(), resize(init.getFloats(), layout.numFloats(kind)),
+      resize(init.getPositions(), layout.numInts(kind)), init.getSweepAttr(),
+      channels, init.getBatch(), init.getRows(), init.getParts());
 }
 
 /// Zero sums [B, C, Tq, D] for another number C of weighted channels.
@@ -42,9 +41,8 @@ Value rebuildSums(PatternRewriter &rewriter, linalg::FillOp fill,
   RankedTensorType type = empty.getType();
   SmallVector<int64_t> shape(type.getShape());
   shape[1] = numWeighted;
-  Value resized = tensor::EmptyOp::create(rewriter, fill.getLoc(),
-                                          type.clone(shape),
-                                          empty.getDynamicSizes());
+  Value resized = tensor::EmptyOp::create(
+      rewriter, fill.getLoc(), type.clone(shape), empty.getDynamicSizes());
   return linalg::FillOp::create(rewriter, fill.getLoc(), fill.getInputs()[0],
                                 resized)
       .getResult(0);

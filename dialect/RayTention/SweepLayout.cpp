@@ -82,7 +82,8 @@ FailureOr<Attribute> raytention::parseChannelSpelling(MLIRContext *context,
     text += "<" + llvm::join(parts, ", ") + ">";
   }
   // Only the parser's verdict is of use: its locations point into `text`.
-  ScopedDiagnosticHandler quiet(context, [&](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler quiet(context,
+                                [&](Diagnostic &) { return success(); });
   Attribute attr = mlir::parseAttribute(text, context);
   if (attr && isa<ChannelInterface>(attr))
     return attr;
@@ -90,6 +91,8 @@ FailureOr<Attribute> raytention::parseChannelSpelling(MLIRContext *context,
   error = ("expected a channel out of " +
            llvm::join(dialect->getChannelMnemonics(), ", ") +
            " with its parameters (decay:forward:I, decay:backward:I, top:K), "
-           "got '" + spelling + "'").str();
+           "got '" +
+           spelling + "'")
+              .str();
   return failure();
 }

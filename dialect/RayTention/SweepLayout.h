@@ -21,7 +21,7 @@ struct FieldRange {
 /// One channel's place in the states of a list of channels.
 struct ChannelSlots {
   ChannelInterface channel;
-  int64_t logSum = 0;     ///< score floats: (m, l) at logSum, logSum + 1
+  int64_t logSum = 0;      ///< score floats: (m, l) at logSum, logSum + 1
   int64_t weightSlot = -1; ///< index among the weighted channels
   FieldRange scoreFloats, scoreInts, reduceFloats, reduceInts;
 };

@@ -33,11 +33,10 @@ static LogicalResult checkStates(ShapeChecker &shapes, StringRef constraint,
   shapes.bind(floatDims.back(), layout.numFloats(kind));
   shapes.bind(positionDims.back(), layout.numInts(kind));
   Type i32 = IntegerType::get(element.getContext(), 32);
-  return success(
-      succeeded(shapes.check(constraint, "a state", floats, floatDims,
-                             element)) &&
-      succeeded(
-          shapes.check(constraint, "a state", positions, positionDims, i32)));
+  return success(succeeded(shapes.check(constraint, "a state", floats,
+                                        floatDims, element)) &&
+                 succeeded(shapes.check(constraint, "a state", positions,
+                                        positionDims, i32)));
 }
 
 /// C1, C2 and C4 of everything that reads distances.
@@ -59,19 +58,21 @@ static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
 // code would count operands as if `lengths` were always there.
 //===----------------------------------------------------------------------===//
 
-LogicalResult ScoreSweepOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &types) {
+LogicalResult
+ScoreSweepOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                               ValueRange operands, DictionaryAttr attributes,
+                               OpaqueProperties properties, RegionRange regions,
+                               SmallVectorImpl<Type> &types) {
   Adaptor op(operands, attributes, properties, regions);
   types.append({op.getFloatsIn().getType(), op.getPositionsIn().getType()});
   return success();
 }
 
-LogicalResult FinalizeOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &types) {
+LogicalResult
+FinalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                             ValueRange operands, DictionaryAttr attributes,
+                             OpaqueProperties properties, RegionRange regions,
+                             SmallVectorImpl<Type> &types) {
   Adaptor op(operands, attributes, properties, regions);
   types.append({op.getSignalsIn().getType(), op.getNormIn().getType(),
                 op.getIndicesIn().getType()});
@@ -123,11 +124,10 @@ LogicalResult ReduceSweepOp::verify() {
   bool together = !getKeys() == !getSumsIn() && !getKeys() == !getSums();
   if (!together || (getSums() && getSums().getType() != getSumsIn().getType()))
     return emitOpError() << "C5: expected keys, initial sums and sums together";
-  return success(
-      succeeded(shapes.check("C5", "keys", getKeys(), {"B", "T", "D"},
-                             element)) &&
-      succeeded(shapes.check("C5", "sums", getSumsIn(), {"B", "C", "Tq", "D"},
-                             element)));
+  return success(succeeded(shapes.check("C5", "keys", getKeys(),
+                                        {"B", "T", "D"}, element)) &&
+                 succeeded(shapes.check("C5", "sums", getSumsIn(),
+                                        {"B", "C", "Tq", "D"}, element)));
 }
 
 LogicalResult WeighOp::verify() {
@@ -160,11 +160,10 @@ LogicalResult MergeOp::verify() {
       (getSums() && getSweep() == SweepKind::Score))
     return emitOpError() << "C3: expected sums on both sides, in the reduce "
                             "sweep, or on none";
-  return success(
-      succeeded(shapes.check("C3", "partial sums", getPartialSums(),
-                             {"B", "P", "C", "Tq", "D"}, element)) &&
-      succeeded(shapes.check("C3", "sums", getSums(), {"B", "C", "Tq", "D"},
-                             element)));
+  return success(succeeded(shapes.check("C3", "partial sums", getPartialSums(),
+                                        {"B", "P", "C", "Tq", "D"}, element)) &&
+                 succeeded(shapes.check("C3", "sums", getSums(),
+                                        {"B", "C", "Tq", "D"}, element)));
 }
 
 LogicalResult FinalizeOp::verify() {
@@ -192,11 +191,10 @@ LogicalResult FinalizeOp::verify() {
   shapes.bind("S", getSignalWidth(getChannels(), shapes.getSize("D")));
   shapes.bind("N", getNumCopies(getChannels()));
   Type i32 = IntegerType::get(getContext(), 32);
-  return success(
-      succeeded(shapes.check("C3", "signals", getSignalsIn(), {"B", "Tq", "S"},
-                             element)) &&
-      succeeded(
-          shapes.check("C3", "a norm", getNormIn(), {"B", "Tq"}, element)) &&
-      succeeded(shapes.check("C3", "indices", getIndicesIn(), {"B", "Tq", "N"},
-                             i32)));
+  return success(succeeded(shapes.check("C3", "signals", getSignalsIn(),
+                                        {"B", "Tq", "S"}, element)) &&
+                 succeeded(shapes.check("C3", "a norm", getNormIn(),
+                                        {"B", "Tq"}, element)) &&
+                 succeeded(shapes.check("C3", "indices", getIndicesIn(),
+                                        {"B", "Tq", "N"}, i32)));
 }

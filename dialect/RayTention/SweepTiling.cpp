@@ -1,4 +1,5 @@
-//===- SweepTiling.cpp - tiling and splitting of the streaming ops ------*- C++ -*-===//
+//===- SweepTiling.cpp - tiling and splitting of the streaming ops ------*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,9 +35,9 @@ MutableOperandRange FinalizeOp::getDpsInitsMutable() {
 namespace {
 
 /// Slices operands along named axes: each dimension of an operand is one of the
-/// loop axes (batch, row, key) or taken whole. A slice of a state without fields
-/// does not verify; whoever tiles replaces it by its producer or by an empty
-/// tensor, and inserts nothing for it.
+/// loop axes (batch, row, key) or taken whole. A slice of a state without
+/// fields does not verify; whoever tiles replaces it by its producer or by an
+/// empty tensor, and inserts nothing for it.
 enum Axis { Batch = 0, Row = 1, Key = 2, Whole = -1 };
 
 class Slicer {
@@ -62,8 +63,8 @@ public:
     SmallVector<OpFoldResult> begin, extent;
     position(value, axes, begin, extent);
     SmallVector<OpFoldResult> strides(axes.size(), b.getIndexAttr(1));
-    auto slice = tensor::ExtractSliceOp::create(b, loc, value, begin, extent,
-                                                strides);
+    auto slice =
+        tensor::ExtractSliceOp::create(b, loc, value, begin, extent, strides);
     slices.push_back(slice);
     return slice;
   }
@@ -108,7 +109,8 @@ static ScoreSweepOp tileSweep(ScoreSweepOp op, OpBuilder &b, Slicer &slice,
                               ValueRange inits) {
   Value distances = slice(op.getDistances(), {Batch, Row, Key});
   Value lengths = slice(op.getLengths(), {Batch});
-  Value row = slice.shift(op.getRow(), Row), key = slice.shift(op.getKey(), Key);
+  Value row = slice.shift(op.getRow(), Row),
+        key = slice.shift(op.getKey(), Key);
   return ScoreSweepOp::create(
       b, op.getLoc(), TypeRange{inits[0].getType(), inits[1].getType()},
       distances, op.getTau(), op.getGammas(), row, key, inits[0], inits[1],
@@ -120,13 +122,14 @@ static ReduceSweepOp tileSweep(ReduceSweepOp op, OpBuilder &b, Slicer &slice,
   Value state = slice(op.getScoreState(), {Batch, Row, Whole});
   Value keys = slice(op.getKeys(), {Batch, Key, Whole});
   Value lengths = slice(op.getLengths(), {Batch});
-  Value row = slice.shift(op.getRow(), Row), key = slice.shift(op.getKey(), Key);
+  Value row = slice.shift(op.getRow(), Row),
+        key = slice.shift(op.getKey(), Key);
   SmallVector<Type> types(inits.getTypes());
-  return ReduceSweepOp::create(
-      b, op.getLoc(), TypeRange(types), distances, state, op.getTau(),
-      op.getGammas(), keys, row, key, lengths, inits[0], inits[1],
-      inits.size() > 2 ? inits[2] : Value(), op.getChannelsAttr(),
-      op.getMaskAttr());
+  return ReduceSweepOp::create(b, op.getLoc(), TypeRange(types), distances,
+                               state, op.getTau(), op.getGammas(), keys, row,
+                               key, lengths, inits[0], inits[1],
+                               inits.size() > 2 ? inits[2] : Value(),
+                               op.getChannelsAttr(), op.getMaskAttr());
 }
 
 /// Axes of the n-th state: floats, positions, sums.
@@ -175,7 +178,8 @@ static OpFoldResult getNumParts(OpBuilder &b, Location loc, Value distances,
   AffineExpr s0, s1;
   bindSymbols(b.getContext(), s0, s1);
   return affine::makeComposedFoldedAffineApply(
-      b, loc, s0.ceilDiv(s1), {tensor::getMixedSize(b, loc, distances, 2), size});
+      b, loc, s0.ceilDiv(s1),
+      {tensor::getMixedSize(b, loc, distances, 2), size});
 }
 
 /// Partial states over no keys; `partSizes` are the tile sizes of the loops.
@@ -193,13 +197,13 @@ makePartialInits(Op op, OpBuilder &b, Location loc,
   auto partial = [&](Value state) {
     auto type = cast<RankedTensorType>(state.getType());
     int64_t dynamic = ShapedType::kDynamic;
-    return type.clone({type.getDimSize(0), dynamic, type.getDimSize(1),
-                       type.getDimSize(2)});
+    return type.clone(
+        {type.getDimSize(0), dynamic, type.getDimSize(1), type.getDimSize(2)});
   };
-  auto init = InitOp::create(
-      b, loc, partial(op.getFloats()), partial(op.getPositions()),
-      SweepKindAttr::get(b.getContext(), Op::sweepKind), op.getChannelsAttr(),
-      batch, rows, parts);
+  auto init = InitOp::create(b, loc, partial(op.getFloats()),
+                             partial(op.getPositions()),
+                             SweepKindAttr::get(b.getContext(), Op::sweepKind),
+                             op.getChannelsAttr(), batch, rows, parts);
   SmallVector<Value> inits = {init.getFloats(), init.getPositions()};
   if (op->getNumResults() > 2) {
     auto sums = cast<RankedTensorType>(op->getResult(2).getType());
@@ -219,11 +223,10 @@ makePartialInits(Op op, OpBuilder &b, Location loc,
 
 /// Where part `part` of a partial state [B, P, ...] stands.
 template <typename Op>
-static void placePart(Op op, OpBuilder &b, unsigned number,
-                      ArrayRef<OpFoldResult> offsets,
-                      ArrayRef<OpFoldResult> sizes, OpFoldResult part,
-                      SmallVector<OpFoldResult> &begin,
-                      SmallVector<OpFoldResult> &extent) {
+static void
+placePart(Op op, OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
+          ArrayRef<OpFoldResult> sizes, OpFoldResult part,
+          SmallVector<OpFoldResult> &begin, SmallVector<OpFoldResult> &extent) {
   Slicer(b, op.getLoc(), offsets, sizes)
       .position(op->getResult(number), getStateAxes(number), begin, extent);
   begin.insert(begin.begin() + 1, part);
@@ -247,9 +250,8 @@ tilePart(Op op, OpBuilder &b, ValueRange partials,
                                              : ShapedType::kDynamic);
     auto type = cast<RankedTensorType>(partial.getType());
     SmallVector<OpFoldResult> strides(begin.size(), b.getIndexAttr(1));
-    auto part = tensor::ExtractSliceOp::create(b, op.getLoc(),
-                                               type.clone(shape), partial,
-                                               begin, extent, strides);
+    auto part = tensor::ExtractSliceOp::create(
+        b, op.getLoc(), type.clone(shape), partial, begin, extent, strides);
     slice.slices.push_back(part);
     inits.push_back(part);
   }
@@ -311,9 +313,9 @@ static FailureOr<MergeResult> merge(Op op, OpBuilder &b, Location loc,
       const SetVector<unsigned> &, ArrayRef<OpFoldResult> parts) {             \
     return tilePart(*this, b, init, offsets, sizes, parts);                    \
   }                                                                            \
-  FailureOr<MergeResult> OP::mergeReductions(                                  \
-      OpBuilder &b, Location loc, ValueRange partials,                         \
-      const SetVector<unsigned> &) {                                           \
+  FailureOr<MergeResult> OP::mergeReductions(OpBuilder &b, Location loc,       \
+                                             ValueRange partials,              \
+                                             const SetVector<unsigned> &) {    \
     return merge(*this, b, loc, partials);                                     \
   }                                                                            \
   LogicalResult OP::getPartialResultTilePosition(                              \

@@ -41,8 +41,7 @@ Value raytention::mapElements(
 }
 
 RankedTensorType raytention::getTypeLike(Value like, ArrayRef<int64_t> axes,
-                                         ArrayRef<int64_t> tail,
-                                         Type element) {
+                                         ArrayRef<int64_t> tail, Type element) {
   auto type = cast<RankedTensorType>(like.getType());
   SmallVector<int64_t> shape;
   for (int64_t axis : axes)

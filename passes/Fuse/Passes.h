@@ -9,6 +9,8 @@
 #ifndef RAYTENTION_PASSES_FUSE_PASSES_H
 #define RAYTENTION_PASSES_FUSE_PASSES_H
 
+#include "dialect/RayTention/RayTention.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

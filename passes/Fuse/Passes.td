@@ -34,7 +34,8 @@ def FuseChannelsPass : Pass<"rt-fuse-channels", "::mlir::func::FuncOp"> {
     %rf1, %rp1 = rt.reduce_sweep [...] ins(%d, %f, %tau, %g) at(%row, %j) outs(%rf, %rp)
     ```
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::linalg::LinalgDialect"];
   let statistics = [
     Statistic<"numFused", "fused", "reduce sweeps turned into matrix products">,
     Statistic<"numStacked", "stacked", "weighted channels served by them">,

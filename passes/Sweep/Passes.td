@@ -35,7 +35,8 @@ def ToSweepsPass : Pass<"rt-to-sweeps", "::mlir::func::FuncOp"> {
     %y, %n, %x = rt.finalize [...] of [...] score(%f, %p) reduce(%rf, %rp, %s) ...
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numAttentions", "attentions", "attentions turned into sweeps">,

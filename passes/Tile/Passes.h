@@ -11,6 +11,8 @@
 
 #include "passes/Tile/Schedule.h"
 
+#include "dialect/RayTention/RayTention.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -54,7 +54,8 @@ def TileQueriesPass : Pass<"rt-tile-queries", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"queryTile", "query-tile", "int64_t", "0",
     "rows per tile; 0: from rt.schedule of the function, else 32">];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numTiled", "tiled", "attentions tiled">];
@@ -91,7 +92,8 @@ def SplitKeysPass : Pass<"rt-split-keys", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"ways", "ways", "int64_t", "0",
     "key ranges; 1: no split, 0: from rt.schedule of the function, else 1">];
-  let dependentDialects = ["::mlir::affine::AffineDialect",
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numSplit", "split", "sweeps split">];
@@ -148,7 +150,8 @@ def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
                    "the distances of the score sweep"),
         clEnumValN(::raytention::ScoreChoice::Recompute, "recompute",
                    "distances computed again"))}]>];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
   let statistics = [

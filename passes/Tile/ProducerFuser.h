@@ -1,5 +1,5 @@
 //===- ProducerFuser.h - producers pulled into a loop body, slice by slice -*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -42,8 +42,8 @@ static llvm::Error checkSpec(const AttentionSpec &spec) {
   return llvm::Error::success();
 }
 
-llvm::Expected<ArrayAttr>
-raytention::buildChannels(MLIRContext &context, const AttentionSpec &spec) {
+llvm::Expected<ArrayAttr> raytention::buildChannels(MLIRContext &context,
+                                                    const AttentionSpec &spec) {
   if (llvm::Error error = checkSpec(spec))
     return error;
   SmallVector<Attribute> channels;
@@ -117,9 +117,9 @@ static ArrayAttr buildSaves(MLIRContext *context) {
                                   SavedAttr::get(context, Saved::Indices)});
 }
 
-OwningOpRef<ModuleOp>
-raytention::buildAttendModule(ArrayAttr channels, ScheduleAttr schedule,
-                              const AttentionSpec &spec) {
+OwningOpRef<ModuleOp> raytention::buildAttendModule(ArrayAttr channels,
+                                                    ScheduleAttr schedule,
+                                                    const AttentionSpec &spec) {
   MLIRContext *context = channels.getContext();
   OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();

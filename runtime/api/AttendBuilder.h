@@ -35,9 +35,9 @@ llvm::Expected<ScheduleAttr> buildSchedule(mlir::ArrayAttr channels,
 
 /// A module with @attend(queries, table, ids, tau, gammas, offset, lengths) ->
 /// (signals, norm, indices); B, Tq, T and V dynamic. `schedule` may be null.
-mlir::OwningOpRef<mlir::ModuleOp>
-buildAttendModule(mlir::ArrayAttr channels, ScheduleAttr schedule,
-                  const AttentionSpec &spec);
+mlir::OwningOpRef<mlir::ModuleOp> buildAttendModule(mlir::ArrayAttr channels,
+                                                    ScheduleAttr schedule,
+                                                    const AttentionSpec &spec);
 
 } // namespace raytention
 

@@ -79,8 +79,7 @@ struct Scalars {
     floats.assign(doubles.begin(), doubles.end());
   }
   const void *gammas() const {
-    return isDouble ? static_cast<const void *>(doubles.data())
-                    : floats.data();
+    return isDouble ? static_cast<const void *>(doubles.data()) : floats.data();
   }
   const void *tau() const {
     return isDouble ? static_cast<const void *>(&doubles.back())
@@ -254,10 +253,18 @@ Attention::compileModule(StringRef mlirText, const AttentionSpec &spec,
 }
 
 std::vector<std::string> raytention::defaultChannels() {
-  return {"centroid",         "decay:forward:0",  "decay:backward:1",
-          "decay:backward:2", "decay:backward:3", "predecessor",
-          "top:1",            "top:2",            "decay:backward:4",
-          "antitop",          "spread",           "entropy"};
+  return {"centroid",
+          "decay:forward:0",
+          "decay:backward:1",
+          "decay:backward:2",
+          "decay:backward:3",
+          "predecessor",
+          "top:1",
+          "top:2",
+          "decay:backward:4",
+          "antitop",
+          "spread",
+          "entropy"};
 }
 
 std::vector<std::string> raytention::sevenChannels() {

@@ -77,8 +77,7 @@ static Error checkPointers(const Inputs &inputs, const Outputs &outputs) {
   return Error::success();
 }
 
-template <typename Id>
-static Error checkIds(const Inputs &inputs) {
+template <typename Id> static Error checkIds(const Inputs &inputs) {
   const Id *ids = static_cast<const Id *>(inputs.ids);
   for (int64_t b = 0; b < inputs.batch; ++b)
     for (int64_t j = 0; j < inputs.numKeys; ++j) {
@@ -94,10 +93,9 @@ static Error checkIds(const Inputs &inputs) {
 static Error checkLengths(const Inputs &inputs) {
   for (int64_t b = 0; inputs.lengths && b < inputs.batch; ++b)
     if (inputs.lengths[b] < 0 || inputs.lengths[b] > inputs.numKeys)
-      return createStringError("expected lengths in [0, " +
-                               Twine(inputs.numKeys) + "], got " +
-                               Twine(inputs.lengths[b]) + " at batch " +
-                               Twine(b));
+      return createStringError(
+          "expected lengths in [0, " + Twine(inputs.numKeys) + "], got " +
+          Twine(inputs.lengths[b]) + " at batch " + Twine(b));
   return Error::success();
 }
 

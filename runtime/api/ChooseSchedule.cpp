@@ -1,4 +1,5 @@
-//===- ChooseSchedule.cpp - tile, chunk and kept scores that fit a cap -*- C++ -*-===//
+//===- ChooseSchedule.cpp - tile, chunk and kept scores that fit a cap -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,12 +26,12 @@ int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
                                       const ChosenSchedule &schedule) {
   int64_t tile = schedule.queryTile, chunk = schedule.keyChunk;
   int64_t width = alignTo(problem.dModel, kPanel);
-  int64_t elements = width * tile;                       // packed queries
-  elements += width * chunk;                             // packed keys
-  elements += tile * chunk;                              // scores
-  elements += problem.numWeighted * tile * chunk;        // weights
-  elements += problem.numWeighted * tile * width;        // sums
-  elements += problem.numFields * tile;                  // states
+  int64_t elements = width * tile;                // packed queries
+  elements += width * chunk;                      // packed keys
+  elements += tile * chunk;                       // scores
+  elements += problem.numWeighted * tile * chunk; // weights
+  elements += problem.numWeighted * tile * width; // sums
+  elements += problem.numFields * tile;           // states
   if (schedule.keepScores)
     elements += tile * alignTo(problem.maxKeys, chunk);
   int64_t bytes = elements * problem.elementBytes;
@@ -39,9 +40,9 @@ int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
 
 static Error checkWanted(const Schedule &wanted) {
   if (wanted.queryTile < 0 || wanted.keyChunk < 0)
-    return createStringError("expected a query tile and a key chunk >= 0, got " +
-                             Twine(wanted.queryTile) + " and " +
-                             Twine(wanted.keyChunk));
+    return createStringError(
+        "expected a query tile and a key chunk >= 0, got " +
+        Twine(wanted.queryTile) + " and " + Twine(wanted.keyChunk));
   if (wanted.splitKeys < 0)
     return createStringError("expected at least one key range, got " +
                              Twine(wanted.splitKeys));

@@ -1,4 +1,5 @@
-//===- ChooseSchedule.h - tile, chunk and kept scores that fit a cap -*- C++ -*-===//
+//===- ChooseSchedule.h - tile, chunk and kept scores that fit a cap -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -91,8 +91,7 @@ buildModule(ArrayAttr channels, const AttentionSpec &spec,
     schedule = *chosen;
   }
   DiagnosticCapture diagnostics(channels.getContext());
-  OwningOpRef<ModuleOp> module =
-      buildAttendModule(channels, schedule, spec);
+  OwningOpRef<ModuleOp> module = buildAttendModule(channels, schedule, spec);
   if (failed(verify(*module)))
     return diagnostics.takeError("expected a valid attention");
   return module;
@@ -120,12 +119,11 @@ static llvm::Error checkSignature(func::FuncOp func, ArrayAttr channels,
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
     auto shaped = dyn_cast<ShapedType>(type);
     auto model = dyn_cast<ShapedType>(expected[index]);
-    bool same = shaped && model ? shaped.getElementType() ==
-                                          model.getElementType() &&
-                                      shaped.hasRank() &&
-                                      succeeded(verifyCompatibleShape(
-                                          shaped, model))
-                                : type == expected[index];
+    bool same = shaped && model
+                    ? shaped.getElementType() == model.getElementType() &&
+                          shaped.hasRank() &&
+                          succeeded(verifyCompatibleShape(shaped, model))
+                    : type == expected[index];
     if (!same)
       return mismatch("argument " + Twine(index) + " like " +
                       llvm::to_string(expected[index]) + ", got " +

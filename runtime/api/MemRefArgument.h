@@ -1,4 +1,5 @@
-//===- MemRefArgument.h - a memref descriptor as compiled code reads it -*- C++ -*-===//
+//===- MemRefArgument.h - a memref descriptor as compiled code reads it -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -184,6 +184,14 @@ func.func @C11_mask(%q: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4
 
 // -----
 
+func.func @C11_static_zero(%q: tensor<1x0x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x0xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) {
+  // expected-error @+1 {{C11: a static size of 0 (a dynamic one may be 0) is not supported yet}}
+  %y = rt.attend [#rt.centroid] queries(%q : tensor<1x0x8xf32>) lookup(%t[%ids] : tensor<9x8xf32>, tensor<1x0xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<1x0x8xf32>
+  return
+}
+
+// -----
+
 func.func @C11_dot(%q: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) {
   // expected-error @+1 {{C11: the metric dot is not supported yet}}
   %y = rt.attend [#rt.centroid] queries(%q : tensor<1x4x8xf32>) lookup(%t[%ids] : tensor<9x8xf32>, tensor<1x4xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) {metric = #rt.metric<dot>} -> tensor<1x4x8xf32>

@@ -71,8 +71,8 @@ public:
     Draw draw;
     AttentionSpec &spec = draw.spec;
     spec.dModel = pick<int64_t>({1, 2, 3, 7, 8, 15, 16, 17, 33, 64});
-    spec.dtype = pick<DType>({DType::F64, DType::F64, DType::F64, DType::F32,
-                              DType::BF16});
+    spec.dtype = pick<DType>(
+        {DType::F64, DType::F64, DType::F64, DType::F32, DType::BF16});
     spec.idBits = pick<int>({32, 64});
     spec.metric = pick<std::string>({"sq_l2", "l2"});
     spec.decayOrigin = pick<std::string>({"sequence_end", "query"});
@@ -83,8 +83,8 @@ public:
     schedule.queryTile = pick<int64_t>({8, 16, 32});
     schedule.keyChunk = pick<int64_t>({16, 30, 64});
     schedule.splitKeys = pick<int64_t>({1, 2, 3});
-    schedule.scores =
-        pick<Schedule::Scores>({Schedule::Scores::Keep, Schedule::Scores::Recompute});
+    schedule.scores = pick<Schedule::Scores>(
+        {Schedule::Scores::Keep, Schedule::Scores::Recompute});
     draw.options.maxKeys = 256;
     return draw;
   }
@@ -125,10 +125,18 @@ private:
       return defaultChannels();
     if (kind == 1)
       return sevenChannels();
-    std::vector<std::string> all = {
-        "centroid", "decay:forward:0", "decay:backward:1", "decay:backward:4",
-        "predecessor", "top:1", "top:2", "top:3", "antitop", "spread",
-        "entropy", "max_score"};
+    std::vector<std::string> all = {"centroid",
+                                    "decay:forward:0",
+                                    "decay:backward:1",
+                                    "decay:backward:4",
+                                    "predecessor",
+                                    "top:1",
+                                    "top:2",
+                                    "top:3",
+                                    "antitop",
+                                    "spread",
+                                    "entropy",
+                                    "max_score"};
     std::vector<std::string> list;
     for (int64_t i = 0, n = integer(1, 9); i < n; ++i)
       list.push_back(pick(all)); // equal channels are welcome
@@ -195,7 +203,8 @@ void expectSame(const Result &a, const Result &b, DType type) {
   for (size_t i = 0; i < a.signals.size(); ++i)
     ASSERT_LE(std::fabs(a.signals[i] - b.signals[i]), tol) << "signal " << i;
   for (size_t i = 0; i < a.norm.size(); ++i)
-    ASSERT_LE(std::fabs(a.norm[i] - b.norm[i]), tol * (1 + std::fabs(b.norm[i])))
+    ASSERT_LE(std::fabs(a.norm[i] - b.norm[i]),
+              tol * (1 + std::fabs(b.norm[i])))
         << "norm " << i;
 }
 
@@ -226,8 +235,10 @@ void runShape(Generator &generator, const Draw &draw, const Shape &shape,
   in.queryOffset = shape.offset;
   in.lengths = shape.lengths.empty() ? nullptr : shape.lengths.data();
   bool isDouble = spec.dtype == DType::F64;
-  auto a = isDouble ? runAs<double>(streaming, in) : runAs<float>(streaming, in);
-  auto b = isDouble ? runAs<double>(reference, in) : runAs<float>(reference, in);
+  auto a =
+      isDouble ? runAs<double>(streaming, in) : runAs<float>(streaming, in);
+  auto b =
+      isDouble ? runAs<double>(reference, in) : runAs<float>(reference, in);
   ASSERT_TRUE(static_cast<bool>(a)) << llvm::toString(a.takeError());
   ASSERT_TRUE(static_cast<bool>(b)) << llvm::toString(b.takeError());
   expectSame(*a, *b, spec.dtype);
@@ -250,9 +261,8 @@ TEST(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
       runShape(generator, draw, shape, *streaming, *reference);
       if (HasFatalFailure())
         return;
-      for (const std::string &name :
-           std::set<std::string>(draw.spec.channels.begin(),
-                                 draw.spec.channels.end()))
+      for (const std::string &name : std::set<std::string>(
+               draw.spec.channels.begin(), draw.spec.channels.end()))
         ++covered[name];
       ++covered[draw.spec.metric];
       ++covered[draw.spec.decayOrigin];

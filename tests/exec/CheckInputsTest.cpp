@@ -84,11 +84,12 @@ const Case kCases[] = {
     {"TauNan", [](Problem &p) { p.inputs.tau = std::nan(""); },
      "expected a finite tau, got nan"},
     {"TauInfinite",
-     [](Problem &p) {
-       p.inputs.tau = std::numeric_limits<double>::infinity();
-     },
+     [](Problem &p) { p.inputs.tau = std::numeric_limits<double>::infinity(); },
      "expected a finite tau, got inf"},
-    {"GammaCount", [](Problem &p) { p.inputs.gammas = {0.5, 0.9}; },
+    {"GammaCount",
+     [](Problem &p) {
+       p.inputs.gammas = {0.5, 0.9};
+     },
      "expected 1 gammas, got 2"},
     {"GammaZero", [](Problem &p) { p.inputs.gammas = {0.0}; },
      "expected gammas in [2^-100, 1], got 0 at index 0"},
@@ -103,8 +104,8 @@ class CheckInputs : public testing::TestWithParam<Case> {};
 TEST_P(CheckInputs, SaysExpectedAndGot) {
   Problem problem;
   GetParam().change(problem);
-  llvm::Error error = checkInputs(problem.spec, problem.inputs,
-                                  problem.outputs, problem.threads);
+  llvm::Error error = checkInputs(problem.spec, problem.inputs, problem.outputs,
+                                  problem.threads);
   EXPECT_EQ(llvm::toString(std::move(error)), GetParam().message);
 }
 
@@ -115,8 +116,8 @@ TEST(CheckInputsValid, AcceptsBordersOfTheRanges) {
   Problem problem;
   problem.inputs.gammas = {std::ldexp(1.0, -100)};
   problem.inputs.queryOffset = 2147483644;
-  EXPECT_EQ(llvm::toString(checkInputs(problem.spec, problem.inputs,
-                                       problem.outputs, 0)),
+  EXPECT_EQ(llvm::toString(
+                checkInputs(problem.spec, problem.inputs, problem.outputs, 0)),
             "");
 }
 
@@ -125,8 +126,8 @@ TEST(CheckInputsValid, NeedsNoArraysWhereThereIsNothingToDo) {
   problem.inputs.batch = 0;
   problem.inputs.queries = problem.inputs.table = problem.inputs.ids = nullptr;
   problem.outputs.signals = nullptr;
-  EXPECT_EQ(llvm::toString(checkInputs(problem.spec, problem.inputs,
-                                       problem.outputs, 0)),
+  EXPECT_EQ(llvm::toString(
+                checkInputs(problem.spec, problem.inputs, problem.outputs, 0)),
             "");
 }
 
@@ -135,8 +136,8 @@ TEST(CheckInputsValid, ReadsWideIds) {
   int64_t wide[6] = {0, 1, 2, 3, 0, int64_t(1) << 32};
   problem.spec.idBits = 64;
   problem.inputs.ids = wide;
-  EXPECT_EQ(llvm::toString(checkInputs(problem.spec, problem.inputs,
-                                       problem.outputs, 0)),
+  EXPECT_EQ(llvm::toString(
+                checkInputs(problem.spec, problem.inputs, problem.outputs, 0)),
             "expected ids in [0, 4), got 4294967296 at batch 1, position 2");
 }
 

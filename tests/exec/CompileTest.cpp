@@ -144,11 +144,11 @@ TEST(Compile, AModuleOfAnyStageCompiles) {
     options.target = target;
     AttentionSpec spec = getSpec();
     spec.channels = {"centroid", "top:1", "spread"};
-    auto stages = target == TargetKind::Cpu
-                      ? std::vector<std::string>{"attention", "sweeps", "tiled",
-                                                 "fused", "cpu", "llvm"}
-                      : std::vector<std::string>{"attention", "reference",
-                                                 "cpu", "llvm"};
+    auto stages =
+        target == TargetKind::Cpu
+            ? std::vector<std::string>{"attention", "sweeps", "tiled",
+                                       "fused",     "cpu",    "llvm"}
+            : std::vector<std::string>{"attention", "reference", "cpu", "llvm"};
     for (const std::string &stage : stages) {
       std::string text = llvm::cantFail(printStage(spec, options, stage));
       auto attention = Attention::compileModule(text, spec, options);

@@ -204,9 +204,9 @@ TEST_F(JitTest, AnObjectCanBeLoadedAgain) {
   JitCallback callback{"rt_parallel_for",
                        reinterpret_cast<void *>(&rt_parallel_for)};
   for (int round = 0; round < 3; ++round) {
-    auto jit = llvm::cantFail(Jit::load(
-        llvm::MemoryBuffer::getMemBufferCopy((*object)->getBuffer()),
-        callback));
+    auto jit = llvm::cantFail(
+        Jit::load(llvm::MemoryBuffer::getMemBufferCopy((*object)->getBuffer()),
+                  callback));
     EXPECT_TRUE(jit->contains("scale_entry"));
   }
 }

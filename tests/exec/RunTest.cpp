@@ -19,8 +19,7 @@ namespace {
 constexpr int64_t kBatch = 2, kKeys = 45, kWidth = 8, kVocab = 11;
 
 /// A self-attention over drawn tokens with two copying channels.
-template <typename T>
-struct RunProblem {
+template <typename T> struct RunProblem {
   RunProblem() {
     spec.dModel = kWidth;
     spec.dtype = sizeof(T) == 8 ? DType::F64 : DType::F32;
@@ -113,8 +112,8 @@ TEST_P(Run, ResultsDoNotDependOnTheThreads) {
   std::vector<float> first, signals;
   llvm::cantFail(attention->run(p.inputs, p.outputs(first), 1));
   for (int threads = 2; threads <= 8; ++threads) {
-    RunReport report = llvm::cantFail(
-        attention->run(p.inputs, p.outputs(signals), threads));
+    RunReport report =
+        llvm::cantFail(attention->run(p.inputs, p.outputs(signals), threads));
     EXPECT_EQ(report.threads, threads);
     EXPECT_EQ(signals, first) << threads << " threads";
   }
@@ -178,8 +177,7 @@ TEST(RunCpu, ReportsAndLimitsTheWorkspace) {
       llvm::cantFail(attention->run(p.inputs, p.outputs(signals), 2));
   EXPECT_GT(report.workspaceBytesPerThread, 0);
   EXPECT_GE(report.workspaceBytes, report.workspaceBytesPerThread);
-  EXPECT_NE(attention->scheduleText().find("scores = keep"),
-            std::string::npos);
+  EXPECT_NE(attention->scheduleText().find("scores = keep"), std::string::npos);
   // A sequence whose scores do not fit, with a cap that was enough for none.
   p.inputs.numKeys = p.inputs.numQueries = 1 << 20;
   p.inputs.batch = 1;

@@ -39,12 +39,19 @@ protected:
   void compare(const char *precision, bool isRelative);
   std::vector<std::string> arguments(std::string dtype) const {
     auto [published, target] = GetParam();
-    return {"run",       "--ids",  folder() + "ids.npy",
-            "--queries", folder() + "queries.npy",
-            "--table",   folder() + "table.npy",
-            "--tau",     published.tau,
-            "--target",  target,
-            "--dtype",   dtype};
+    return {"run",
+            "--ids",
+            folder() + "ids.npy",
+            "--queries",
+            folder() + "queries.npy",
+            "--table",
+            folder() + "table.npy",
+            "--tau",
+            published.tau,
+            "--target",
+            target,
+            "--dtype",
+            dtype};
   }
 };
 
@@ -83,8 +90,8 @@ void Published::compare(const char *precision, bool isRelative) {
     for (int64_t row = 0; row < signals->size() / width; ++row)
       for (int64_t d = begin; row % keys != 0 && d < end; ++d) {
         double value = published->floatAt(row * width + d);
-        error = std::fmax(
-            error, std::fabs(signals->floatAt(row * width + d) - value));
+        error = std::fmax(error,
+                          std::fabs(signals->floatAt(row * width + d) - value));
         largest = std::fmax(largest, std::fabs(value));
       }
     EXPECT_LE(error, isRelative ? 1e-6 * largest : 1e-6)

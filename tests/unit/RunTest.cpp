@@ -104,6 +104,18 @@ TEST(Run, LargestScoreIsAChannelLikeAnyOther) {
   }
 }
 
+/// Where |z| is large, m + log l has no digits left for the weights.
+TEST(Run, WeightsStayExactAtLowTemperatures) {
+  for (const char *tau : {"0.05", "0.011"})
+    for (const char *width : {"33", "1000"}) {
+      ToolOutput output = runRt(
+          {"run", "--text", plays, "--vocab", "word", "--seq-len", "33",
+           "--d-model", width, "--batch", "2", "--seed", "40", "--tau", tau,
+           "--channels", "spread,entropy,centroid,decay:backward:0", "--check"});
+      EXPECT_EQ(output.code, 0) << tau << " " << width << output.out;
+    }
+}
+
 TEST(Run, ExplainsWhatIsComputed) {
   ToolOutput output = runPlays({"--channels", "top:2", "--explain", "3"});
   EXPECT_EQ(output.code, 0) << output.err;

@@ -35,7 +35,8 @@ std::string print(llvm::StringRef stage) {
 int replaceAll(std::string &text, const std::string &from,
                const std::string &to) {
   int count = 0;
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; ++count) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       ++count) {
     text.replace(at, from.size(), to);
     at += to.size();
   }
@@ -87,6 +88,19 @@ TEST(StageEdit, ARemovedChannelIsGoneFromTheSignals) {
   EXPECT_EQ(output.code, 0) << output.out << output.err;
   // The check is against the edited list: the unedited one must not pass.
   EXPECT_NE(runText(text, "centroid,predecessor").code, 0);
+}
+
+TEST(StageEdit, SizesThatCannotBeAreRefused) {
+  for (const char *constant : {"192", "32"})
+    for (const char *value : {"0", "-1", "9223372036854775807"}) {
+      std::string text = print("fused"), from = "arith.constant ";
+      from += constant;
+      ASSERT_EQ(replaceAll(text, from + " :",
+                           std::string("arith.constant ") + value + " :"),
+                1);
+      ToolOutput output = runText(text, "centroid,predecessor,top:1");
+      EXPECT_EQ(output.code, 2) << constant << " to " << value << output.out;
+    }
 }
 
 TEST(StageEdit, AWrongEditIsRefusedInOneLine) {

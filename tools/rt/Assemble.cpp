@@ -238,6 +238,13 @@ Error Assembler::resolveShape() {
   RunInputs &in = inputs;
   in.numQueries = queries ? queries->shape[1]
                           : std::max<int64_t>(in.numKeys - in.queryOffset, 0);
+  if (in.queryOffset == 0 && in.numQueries > in.numKeys)
+    return usageError("--queries: expected at most {0} rows, one per token, "
+                      "got {1}",
+                      in.numKeys, in.numQueries);
+  if (!queries && in.queryOffset > in.numKeys)
+    return usageError("--query-offset: expected at most {0} (the tokens), got {1}",
+                      in.numKeys, in.queryOffset);
   if (in.queryOffset > in.numKeys ||
       in.numQueries > in.numKeys - in.queryOffset)
     return usageError("--query-offset: expected at most {0} ({1} keys less {2} "

@@ -329,7 +329,7 @@ static const std::vector<Option> &scheduleOptions() {
       {"--no-skip", "", "not there yet",
        later("no such flag: nothing is skipped")},
       {"--threads", "N", "workers (0: all cores)",
-       intOption(&RunOptions::threads, 0, 65536)},
+       intOption(&RunOptions::threads, 0, 1024)},
       {"--workspace-cap", "BYTES", "scratch per worker (67108864)",
        intOption(&RunOptions::workspaceCap, 1, INT64_MAX)},
       {"--ir", "FILE", "run this module, at any stage, instead",

@@ -39,8 +39,7 @@ public:
   SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
                                   const ParameterValues &,
                                   ValueRange state) const {
-    Value attended =
-        b.greater(pair.logWeight, b.constant(kLogWeightThreshold));
+    Value attended = b.greater(pair.logWeight, b.constant(kLogWeightThreshold));
     Value better = b.logicalAnd(attended, b.less(pair.score, state[0]));
     return {b.select(better, pair.score, state[0]),
             b.select(better, pair.key, state[1])};

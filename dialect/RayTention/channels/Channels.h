@@ -37,8 +37,8 @@ struct ChannelStorage : public mlir::AttributeStorage {
 /// ("rt." and the mnemonic) and implements the ChannelInterface.
 template <typename Concrete>
 class ChannelBase
-    : public mlir::Attribute::AttrBase<Concrete, mlir::Attribute,
-                                       ChannelStorage, ChannelInterface::Trait> {
+    : public mlir::Attribute::AttrBase<
+          Concrete, mlir::Attribute, ChannelStorage, ChannelInterface::Trait> {
 public:
   using Base =
       mlir::Attribute::AttrBase<Concrete, mlir::Attribute, ChannelStorage,

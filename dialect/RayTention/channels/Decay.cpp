@@ -35,8 +35,8 @@ public:
       return {};
     std::optional<Direction> direction = symbolizeDirection(keyword);
     if (!direction) {
-      parser.emitError(loc) << "expected forward or backward, got '" << keyword
-                            << "'";
+      parser.emitError(loc)
+          << "expected forward or backward, got '" << keyword << "'";
       return {};
     }
     if (parser.parseComma() || parser.parseInteger(index) ||
@@ -52,7 +52,8 @@ public:
   LogicalResult
   verifyChannel(llvm::function_ref<InFlightDiagnostic()> emitError,
                 int64_t numGammas) const {
-    if (index() < 0 || (numGammas != ShapedType::kDynamic && index() >= numGammas))
+    if (index() < 0 ||
+        (numGammas != ShapedType::kDynamic && index() >= numGammas))
       return emitError() << "expected a gamma index of decay from 0 to "
                          << numGammas - 1 << ", got " << index();
     return success();
@@ -62,8 +63,8 @@ public:
   bool hasOwnLogSum() const { return true; }
 
   Attribute simplify(ArrayRef<std::optional<double>> gammas) const {
-    bool isOne = index() < static_cast<int64_t>(gammas.size()) &&
-                 gammas[index()] == 1.0;
+    bool isOne =
+        index() < static_cast<int64_t>(gammas.size()) && gammas[index()] == 1.0;
     if (isOne)
       return parseAttribute("#rt.centroid", getContext());
     return *this;
@@ -91,7 +92,7 @@ public:
 
   Value finish(ElementBuilder &b, const RowValues &row,
                const ParameterValues &params) const {
-    Value logSum = b.sub(row.ownLogSum, row.logSumExp);
+    Value logSum = row.relativeLogSum;
     if (direction() == Direction::Backward &&
         params.origin == DecayOrigin::SequenceEnd)
       logSum = b.fma(b.toFloat(b.intSub(row.last, row.row)),

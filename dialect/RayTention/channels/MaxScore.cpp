@@ -29,8 +29,8 @@ public:
     ElementBuilder e(c.builder, c.loc, c.element);
     Value lowest = e.constant(-std::numeric_limits<double>::infinity());
     Value empty = makeEmpty(c.builder, c.loc, type, c.scores, {0, 1});
-    Value init = linalg::FillOp::create(c.builder, c.loc, lowest, empty)
-                     .getResult(0);
+    Value init =
+        linalg::FillOp::create(c.builder, c.loc, lowest, empty).getResult(0);
     auto max = linalg::ReduceOp::create(
         c.builder, c.loc, c.scores, init, ArrayRef<int64_t>{2},
         [&](OpBuilder &b, Location loc, ValueRange args) {

@@ -23,11 +23,10 @@ public:
   ChannelForm getForm() const { return ChannelForm::Scalar; }
 
   DecomposedChannel decompose(const DecomposeContext &c) const {
-    Value terms = mapElements(
-        c.builder, c.loc, {c.weights, c.distances, c.tau},
-        [](ElementBuilder &b, ValueRange v) {
-          return b.mul(b.mul(v[0], v[1]), v[2]);
-        });
+    Value terms = mapElements(c.builder, c.loc, {c.weights, c.distances, c.tau},
+                              [](ElementBuilder &b, ValueRange v) {
+                                return b.mul(b.mul(v[0], v[1]), v[2]);
+                              });
     return {ReduceOp::create(c.builder, c.loc,
                              getTypeLike(c.weights, {0, 1}, {}, c.element),
                              terms, Value(), FloatAttr()),

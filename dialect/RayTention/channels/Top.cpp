@@ -98,9 +98,9 @@ private:
     for (int64_t i = 0; i < rank(); ++i) {
       for (auto [field, value] : {std::pair(0, z), std::pair(1, j)}) {
         Value kept = b.select(beats[i], value, list[2 * i + field]);
-        result.push_back(i == 0 ? kept
-                                : b.select(beats[i - 1],
-                                           list[2 * (i - 1) + field], kept));
+        result.push_back(
+            i == 0 ? kept
+                   : b.select(beats[i - 1], list[2 * (i - 1) + field], kept));
       }
     }
     return result;

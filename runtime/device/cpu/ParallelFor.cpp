@@ -50,8 +50,7 @@ public:
 static constexpr int64_t kWorkspaceAlignment = 4096;
 
 int raytention::cpu::getDefaultThreads() {
-  return std::max(
-      1u, llvm::hardware_concurrency().compute_thread_count());
+  return std::max(1u, llvm::hardware_concurrency().compute_thread_count());
 }
 
 bool WorkerPool::Workspace::resize(int64_t wanted) {
@@ -64,8 +63,8 @@ bool WorkerPool::Workspace::resize(int64_t wanted) {
   int64_t pages = wanted / kWorkspaceAlignment + 1;
   if (pages > INT64_MAX / kWorkspaceAlignment)
     return false;
-  memory.reset(std::aligned_alloc(kWorkspaceAlignment,
-                                  pages * kWorkspaceAlignment));
+  memory.reset(
+      std::aligned_alloc(kWorkspaceAlignment, pages * kWorkspaceAlignment));
   if (!memory)
     return false;
   bytes = wanted;

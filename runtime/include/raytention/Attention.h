@@ -83,16 +83,16 @@ struct CompileOptions {
 /// Inputs of one run. Pointers are to C-order arrays that outlive the call.
 struct Inputs {
   int64_t batch = 1;
-  int64_t numQueries = 0; ///< Tq
-  int64_t numKeys = 0;    ///< T
-  int64_t vocab = 0;      ///< V
+  int64_t numQueries = 0;        ///< Tq
+  int64_t numKeys = 0;           ///< T
+  int64_t vocab = 0;             ///< V
   const void *queries = nullptr; ///< [B, Tq, D], dtype
   const void *table = nullptr;   ///< [V, D], dtype
   const void *ids = nullptr;     ///< [B, T], int32 or int64, 0 <= id < V
   double tau = 1.0;
-  std::vector<double> gammas;         ///< [numGammas], each in [2^-100, 1]
-  int64_t queryOffset = 0;            ///< row i of q stands at i + queryOffset
-  const int64_t *lengths = nullptr;   ///< [B], 0..T; null: all T
+  std::vector<double> gammas;       ///< [numGammas], each in [2^-100, 1]
+  int64_t queryOffset = 0;          ///< row i of q stands at i + queryOffset
+  const int64_t *lengths = nullptr; ///< [B], 0..T; null: all T
 };
 
 /// Outputs of one run: double under F64, else float. Null: not wanted, except
@@ -128,9 +128,8 @@ public:
 
   /// Checks the inputs (ids, lengths, tau, gammas), then runs on `threads`
   /// workers (0: all cores). The result does not depend on `threads`.
-  virtual llvm::Expected<RunReport> run(const Inputs &inputs,
-                                        const Outputs &outputs,
-                                        int threads) = 0;
+  virtual llvm::Expected<RunReport>
+  run(const Inputs &inputs, const Outputs &outputs, int threads) = 0;
 
   virtual int64_t signalWidth() const = 0; ///< S
   virtual int64_t numIndices() const = 0;  ///< copying channels

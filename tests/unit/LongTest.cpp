@@ -1,0 +1,57 @@
+//===- LongTest.cpp - sizes that take minutes -----------------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Run by tools/test.sh --full only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tests/unit/Support.h"
+
+#include "llvm/Support/JSON.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace raytention::test;
+
+namespace {
+
+struct LongCase {
+  const char *vocab, *keys, *width;
+};
+
+class Long : public testing::TestWithParam<LongCase> {};
+
+/// What the operating system may count besides: pages of the process itself.
+constexpr double kProcessBytes = 1 << 20;
+constexpr double kCapBytes = 64 << 20;
+
+} // namespace
+
+/// Every row agrees with the oracle, and memory is what the report says.
+TEST_P(Long, PassesTheCheckWithinTheCap) {
+  LongCase size = GetParam();
+  ToolOutput output =
+      runRt({"run", "--text", RAYTENTION_TEST_DATA "/plays.txt", "--vocab",
+             size.vocab, "--seq-len", size.keys, "--d-model", size.width,
+             "--check", "--json"});
+  ASSERT_EQ(output.code, 0) << output.out << output.err;
+  auto parsed = llvm::json::parse(output.out);
+  ASSERT_TRUE(static_cast<bool>(parsed));
+  const llvm::json::Object &report = *parsed->getAsObject();
+  double workspace = *report.getNumber("workspace_bytes");
+  EXPECT_LE(*report.getNumber("workspace_bytes_per_thread"), kCapBytes);
+  if (auto peak = report.getNumber("peak_extra_bytes")) {
+    EXPECT_LE(std::fabs(*peak - workspace), 0.1 * workspace + kProcessBytes);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Long,
+                         testing::Values(LongCase{"byte", "65536", "64"},
+                                         LongCase{"word", "16384", "768"}));

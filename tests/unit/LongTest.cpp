@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Run by tools/test.sh --full only.
+// Run by tools/test.sh --full only, each in a process of its own (ctest): memory
+// that an earlier run has freed would not be counted again.
 //
 //===----------------------------------------------------------------------===//
 

@@ -55,4 +55,8 @@ TEST_P(Long, PassesTheCheckWithinTheCap) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Long,
                          testing::Values(LongCase{"byte", "65536", "64"},
-                                         LongCase{"word", "16384", "768"}));
+                                         LongCase{"word", "16384", "768"}),
+                         [](const testing::TestParamInfo<LongCase> &info) {
+                           return std::string(info.param.vocab) + "_T" +
+                                  info.param.keys + "_D" + info.param.width;
+                         });

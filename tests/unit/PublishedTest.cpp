@@ -113,4 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(PublishedCase{"tiny", "0.7"},
                                      PublishedCase{"quickstart", "1"},
                                      PublishedCase{"words", "1.5"}),
-                     testing::Values("cpu", "reference")));
+                     testing::Values("cpu", "reference")),
+    [](const testing::TestParamInfo<Published::ParamType> &info) {
+      return std::string(std::get<0>(info.param).name) + "_" +
+             std::get<1>(info.param);
+    });

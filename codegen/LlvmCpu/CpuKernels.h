@@ -15,6 +15,9 @@
 
 namespace raytention {
 
+/// Smallest log-sum argument: a row that has seen nothing stays finite.
+constexpr double kTinySum = 1e-37;
+
 /// Queries packed for the score product, and their squared norms.
 struct PackedQueries {
   mlir::Value data;  ///< [queryLanes/panel][paddedWidth][panel]

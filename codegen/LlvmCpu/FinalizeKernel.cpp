@@ -86,7 +86,7 @@ private:
   }
   Value logOfSum(int64_t field) {
     Value sum =
-        e.max(loadField(loop.score.floats, field + 1), e.constant(1e-37));
+        e.max(loadField(loop.score.floats, field + 1), e.constant(kTinySum));
     return e.log(sum);
   }
   /// The log-sum at `field` minus the softmax's, without their large maxima.

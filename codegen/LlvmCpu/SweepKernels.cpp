@@ -15,9 +15,6 @@ using namespace raytention;
 
 using Values = KernelBuilder::Values;
 
-/// Smallest log-sum argument: a row that has seen nothing stays finite.
-constexpr double kTinySum = 1e-37;
-
 static ParameterValues inShape(KernelBuilder &k, const TaskParameters &params,
                                bool vector) {
   auto shape = [&](Value value) { return vector ? k.splat(value) : value; };

@@ -43,7 +43,14 @@ public:
   Expected<RunReport> run(const Inputs &inputs, const Outputs &outputs,
                           int threads) override;
 
+  Expected<RunReport> runBackward(const Inputs &inputs,
+                                  const Residuals &residuals,
+                                  const void *dSignals,
+                                  const Gradients &gradients,
+                                  int threads) override;
+
   int64_t signalWidth() const override { return module.signalWidth; }
+  int64_t numLogSums() const override { return module.numLogSums; }
   int64_t numIndices() const override { return module.numIndices; }
   double compileMs() const override { return milliseconds; }
   std::string scheduleText() const override { return module.scheduleText; }
@@ -203,6 +210,13 @@ Expected<RunReport> CompiledAttention::run(const Inputs &inputs,
 //===----------------------------------------------------------------------===//
 // Compilation
 //===----------------------------------------------------------------------===//
+
+Expected<RunReport> CompiledAttention::runBackward(const Inputs &,
+                                                   const Residuals &,
+                                                   const void *,
+                                                   const Gradients &, int) {
+  return createStringError("gradients are not supported yet");
+}
 
 Attention::~Attention() = default;
 

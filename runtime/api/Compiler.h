@@ -18,7 +18,7 @@ namespace raytention {
 struct CompiledModule {
   std::unique_ptr<Jit> jit;
   std::string scheduleText; ///< empty for the reference
-  int64_t signalWidth = 0, numIndices = 0;
+  int64_t signalWidth = 0, numIndices = 0, numLogSums = 0;
 };
 
 /// Compiles the attention of `spec`, or the function @attend of `text` where

@@ -78,6 +78,8 @@ struct CompileOptions {
   /// the sweeps if that fits the cap. Running a longer one stays correct and
   /// is refused with a message if it would break the cap.
   int64_t maxKeys = 0;
+  /// Whether gradients are compiled too: runBackward() needs it.
+  bool backward = false;
 };
 
 /// Inputs of one run. Pointers are to C-order arrays that outlive the call.
@@ -102,6 +104,27 @@ struct Outputs {
   void *norm = nullptr;       ///< [B, Tq]: ||x||; x = y * max(norm, 1e-10)
   int32_t *indices = nullptr; ///< [B, Tq, numIndices()]: the chosen key of
                               ///< each copying channel, in channel order
+  void *logSums = nullptr;    ///< [B, Tq, numLogSums()]: what gradients need of
+                              ///< the row's log-sums; see rt.attend
+};
+
+/// What a forward run left for the backward one; types as in Outputs. All are
+/// needed.
+struct Residuals {
+  const void *signals = nullptr;    ///< y [B, Tq, S]
+  const void *norm = nullptr;       ///< [B, Tq]
+  const int32_t *indices = nullptr; ///< [B, Tq, numIndices()]
+  const void *logSums = nullptr;    ///< [B, Tq, numLogSums()]
+};
+
+/// Gradients of `sum dSignals * y`: double under F64, else float. All are
+/// written, none may be null; those of size 0 excepted. Formulas: SEMANTICS,
+/// "Gradient".
+struct Gradients {
+  void *queries = nullptr; ///< [B, Tq, D]
+  void *table = nullptr;   ///< [V, D], dense
+  void *tau = nullptr;     ///< one number
+  void *gammas = nullptr;  ///< [numGammas]
 };
 
 struct RunReport {
@@ -131,7 +154,16 @@ public:
   virtual llvm::Expected<RunReport>
   run(const Inputs &inputs, const Outputs &outputs, int threads) = 0;
 
+  /// Gradients from `dSignals [B, Tq, S]`, the gradient of y, and what run()
+  /// left for the same inputs. The result does not depend on `threads`: same
+  /// bits in every run. Needs CompileOptions::backward.
+  virtual llvm::Expected<RunReport>
+  runBackward(const Inputs &inputs, const Residuals &residuals,
+              const void *dSignals, const Gradients &gradients,
+              int threads) = 0;
+
   virtual int64_t signalWidth() const = 0; ///< S
+  virtual int64_t numLogSums() const = 0;  ///< saved numbers per row
   virtual int64_t numIndices() const = 0;  ///< copying channels
   virtual double compileMs() const = 0;
   virtual std::string scheduleText() const = 0; ///< the schedule, as in the IR

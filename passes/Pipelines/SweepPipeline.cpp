@@ -25,12 +25,16 @@ void raytention::buildSweepStage(OpPassManager &pm) {
 void raytention::buildTileStage(OpPassManager &pm, const TileOptions &options) {
   TileQueriesPassOptions queries;
   queries.queryTile = options.queryTile;
+  TileKeysPassOptions keys;
+  keys.keyChunk = options.keyChunk;
+  keys.queryTile = options.queryTile;
   SplitKeysPassOptions split;
   split.ways = options.splitKeys;
   ChunkKeysPassOptions chunk;
   chunk.keyChunk = options.keyChunk;
   chunk.scores = options.scores;
   pm.addNestedPass<func::FuncOp>(createTileQueriesPass(queries));
+  pm.addNestedPass<func::FuncOp>(createTileKeysPass(keys));
   pm.addNestedPass<func::FuncOp>(createSplitKeysPass(split));
   pm.addNestedPass<func::FuncOp>(createChunkKeysPass(chunk));
   pm.addPass(createVerifyStagePass("tiled"));
@@ -38,6 +42,7 @@ void raytention::buildTileStage(OpPassManager &pm, const TileOptions &options) {
 
 void raytention::buildFuseStage(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createFuseChannelsPass());
+  pm.addNestedPass<func::FuncOp>(createFuseGradientPass());
   pm.addPass(createVerifyStagePass("fused"));
 }
 

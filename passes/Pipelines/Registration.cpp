@@ -11,6 +11,7 @@
 #include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Decompose/Passes.h"
+#include "passes/Differentiate/Passes.h"
 #include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"
@@ -91,6 +92,7 @@ void raytention::registerDialects(DialectRegistry &registry) {
               math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
               tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferizationModels(registry);
+  registerGradients(registry);
 }
 
 void raytention::registerPasses() {
@@ -99,6 +101,7 @@ void raytention::registerPasses() {
   bufferization::registerBufferizationPasses();
   registerLinalgPasses();
   registerDecomposePasses();
+  registerDifferentiatePasses();
   registerPipelinesPasses();
   registerPipelines();
   registerLlvmCpuPasses();

@@ -45,7 +45,7 @@ struct NormalizeGradient
     Positions positions(in.getQueryOffset(), in.getLengths());
     SmallVector<Value> operandAdjoints(operands.size());
     operandAdjoints[0] = buildGeneric(
-        b, loc, 3, inputs, {makeEmptyAdjoint(b, loc, in.getX()), {0, 1, 2}},
+        b, loc, 3, inputs, {makeEmptyAdjoint(b, loc, y), {0, 1, 2}},
         [&](OpBuilder &b, Location loc, ValueRange v) {
           ElementBuilder e(b, loc, v.back().getType());
           Value total =

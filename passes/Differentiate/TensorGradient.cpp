@@ -39,8 +39,8 @@ struct InsertSliceGradient
     operandAdjoints[0] = tensor::ExtractSliceOp::create(
         b, loc, type, adjoints[0], offsets, sizes, strides);
     operandAdjoints[1] = tensor::InsertSliceOp::create(
-        b, loc, makeZeroAdjoint(b, loc, in.getSource()), adjoints[0], offsets,
-        sizes, strides);
+        b, loc, makeZeroAdjoint(b, loc, operandAdjoints[0]), adjoints[0],
+        offsets, sizes, strides);
     return operandAdjoints;
   }
 };

@@ -47,6 +47,7 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -68,15 +69,28 @@ static void registerBufferizationModels(DialectRegistry &registry) {
   vector::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
+namespace {
+
+struct ReferenceOptions : public PassPipelineOptions<ReferenceOptions> {
+  Option<bool> backward{*this, "backward",
+                        llvm::cl::desc("add backward functions"),
+                        llvm::cl::init(false)};
+};
+
+} // namespace
+
 static void registerPipelines() {
   PassPipelineRegistration<>("rt-cpu",
                              "the streaming form as tasks for CPU workers, "
                              "down to the LLVM dialect",
                              buildCpuPipeline);
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<ReferenceOptions>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
-      [](OpPassManager &pm) {
-        buildReferencePipeline(pm);
+      [](OpPassManager &pm, const ReferenceOptions &options) {
+        if (options.backward)
+          buildReferenceGradientPipeline(pm);
+        else
+          buildReferencePipeline(pm);
         buildLlvmLowering(pm);
       });
   PassPipelineRegistration<>("rt-lower-to-llvm",

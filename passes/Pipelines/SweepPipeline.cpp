@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Differentiate/Passes.h"
 #include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Sweep/Passes.h"
@@ -16,6 +17,11 @@
 
 using namespace mlir;
 using namespace raytention;
+
+void raytention::buildGradientStage(OpPassManager &pm) {
+  pm.addPass(createDifferentiatePass());
+  pm.addPass(createVerifyStagePass("attention"));
+}
 
 void raytention::buildSweepStage(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createToSweepsPass());

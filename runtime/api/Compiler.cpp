@@ -9,6 +9,7 @@
 #include "runtime/api/Compiler.h"
 #include "codegen/LlvmCpu/CpuPipeline.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/Registration.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/device/cpu/ParallelFor.h"
@@ -75,8 +76,14 @@ public:
 
 } // namespace
 
-static ArrayRef<PipelineStage> getStages(TargetKind target) {
-  return target == TargetKind::Cpu ? getCpuStages() : getReferenceStages();
+/// The stages of a target; with gradients, one of them differentiates.
+static SmallVector<PipelineStage> getStages(const CompileOptions &options) {
+  if (options.target == TargetKind::Cpu)
+    return SmallVector<PipelineStage>(getCpuStages());
+  SmallVector<PipelineStage> stages(getReferenceStages());
+  if (options.backward)
+    stages.front().build = buildReferenceGradientPipeline;
+  return stages;
 }
 
 /// The module of the spec, before any pass.
@@ -184,15 +191,15 @@ static StringRef findNextStage(ModuleOp module, TargetKind target) {
   return hasAttend ? "sweeps" : hasLoop ? "fused" : "tiled";
 }
 
-/// Runs the stages of `target` that `module` still needs, up to and with
+/// Runs the stages of the target that `module` still needs, up to and with
 /// `last`; empty: all of them.
-static llvm::Error runStages(ModuleOp module, TargetKind target,
+static llvm::Error runStages(ModuleOp module, const CompileOptions &options,
                              StringRef last) {
   DiagnosticCapture diagnostics(module.getContext());
-  StringRef next = findNextStage(module, target);
-  ArrayRef<PipelineStage> stages = getStages(target).drop_until(
-      [&](const PipelineStage &stage) { return stage.name == next; });
-  for (const PipelineStage &stage : stages) {
+  StringRef next = findNextStage(module, options.target);
+  SmallVector<PipelineStage> stages = getStages(options);
+  for (const PipelineStage &stage : ArrayRef(stages).drop_until(
+           [&](const PipelineStage &known) { return known.name == next; })) {
     PassManager manager(module.getContext());
     stage.build(manager);
     if (failed(manager.run(module)))
@@ -214,6 +221,9 @@ llvm::Expected<CompiledModule>
 raytention::compileAttend(const AttentionSpec &spec,
                           const CompileOptions &options,
                           const StringRef *text) {
+  if (options.backward && options.target == TargetKind::Cpu)
+    return llvm::createStringError(
+        "gradients are not supported yet on the target cpu");
   CompilerContext compiler;
   auto channels = buildChannels(compiler.context, spec);
   if (!channels)
@@ -226,7 +236,7 @@ raytention::compileAttend(const AttentionSpec &spec,
   result.scheduleText = getScheduleText(**module);
   result.signalWidth = getSignalWidth(*channels, spec.dModel);
   result.numIndices = getNumCopies(*channels);
-  if (llvm::Error error = runStages(**module, options.target, ""))
+  if (llvm::Error error = runStages(**module, options, ""))
     return error;
   DiagnosticCapture diagnostics(&compiler.context);
   JitCallback callback{"rt_parallel_for",
@@ -245,7 +255,7 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   if (stage == "reference")
     target.target = TargetKind::Reference;
   SmallVector<StringRef> known = {"attention"};
-  for (const PipelineStage &known_ : getStages(target.target))
+  for (const PipelineStage &known_ : getStages(target))
     known.push_back(known_.name);
   if (!llvm::is_contained(known, stage))
     return llvm::createStringError("expected a stage out of " +
@@ -259,7 +269,7 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   if (!module)
     return module.takeError();
   if (stage != "attention")
-    if (llvm::Error error = runStages(**module, target.target, stage))
+    if (llvm::Error error = runStages(**module, target, stage))
       return error;
   std::string printed;
   llvm::raw_string_ostream stream(printed);

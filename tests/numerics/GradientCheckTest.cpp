@@ -29,7 +29,7 @@ struct Answer {
         dy(test::drawGradient(problem, 1)),
         gradients(test::backward(problem, rows, dy)) {}
 
-  CheckReport check(DType dtype = DType::F32) const {
+  CheckReport check(DType dtype = DType::F32, KeyChoice indices = {}) const {
     int64_t width = problem.signalWidth();
     auto dSignals = [&](RowId id, double *row) {
       auto from = dy.begin() + (id.batch * problem.numQueries + id.row) * width;
@@ -42,11 +42,11 @@ struct Answer {
     options.dtype = dtype;
     options.threads = 2;
     CheckReport report;
-    Error error =
-        checkGradients(problem, rows, dSignals,
-                       {valueOf(gradients.queries), valueOf(gradients.table),
-                        valueOf(gradients.tau), valueOf(gradients.gammas)},
-                       options, nullptr, report);
+    Error error = checkGradients(
+        problem, rows, dSignals,
+        {valueOf(gradients.queries), valueOf(gradients.table),
+         valueOf(gradients.tau), valueOf(gradients.gammas), indices},
+        options, nullptr, report);
     EXPECT_FALSE(error) << *error;
     return report;
   }
@@ -151,7 +151,7 @@ TEST(GradientCheck, PaddingTakesZerosOnly) {
   CheckReport report = good.check();
   EXPECT_TRUE(report.passed);
   ASSERT_EQ(report.items.size(), 5u);
-  EXPECT_EQ(report.items[4].name, "padding");
+  EXPECT_EQ(report.items[4].name, "gradient padding");
   for (double value : {1e-30, double(NAN)}) {
     Answer bad = good;
     bad.gradients.queries.values[(24 + 20) * 8 + 2] = value;
@@ -163,6 +163,34 @@ TEST(GradientCheck, PaddingTakesZerosOnly) {
     report = bad.check();
     EXPECT_FALSE(report.items[4].passed);
     EXPECT_EQ(report.items[4].where, "dtable[14, 7]");
+  }
+}
+
+/// z = -1 and -1 - 2e-9; e is 2.4e-7 in float, 4e-16 in double.
+TEST(GradientCheck, CopiesGiveToTheChosenKeyWhereScoresAreTooClose) {
+  Problem problem = test::makeProblem(2, {0, 0, 0, 0}, {1, 0, 0, 1 + 1e-9});
+  for (const char *list : {"top:1", "top:2", "antitop", "predecessor"}) {
+    problem.channels = test::channels(list);
+    Answer answer(problem, {{0, 1}});
+    Gradients own = answer.gradients;
+    auto choice = [&](RowId, int64_t *indices) {
+      indices[0] = problem.channels[0].name() == "top:1" ? 1 : 0;
+    };
+    BackwardOptions options;
+    options.choice = choice;
+    options.scoreError = 1e-6;
+    ASSERT_FALSE(backward(
+        problem, answer.rows,
+        [&](RowId, double *dy) { std::copy_n(answer.dy.data() + 2, 2, dy); },
+        options, answer.gradients));
+    if (list[0] == 'p') { // which key precedes is not decided by scores
+      EXPECT_EQ(answer.gradients.table.values, own.table.values);
+      continue;
+    }
+    EXPECT_NE(answer.gradients.table.values, own.table.values);
+    EXPECT_TRUE(answer.check(DType::F32, choice).passed) << list;
+    EXPECT_FALSE(answer.check(DType::F32).passed) << list;
+    EXPECT_FALSE(answer.check(DType::F64, choice).passed) << list;
   }
 }
 

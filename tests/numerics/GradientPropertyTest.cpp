@@ -110,6 +110,17 @@ TEST(Gradient, NormsUnderTheirFloorDivideByIt) {
   EXPECT_DOUBLE_EQ(gradients.table.values[1], 7e10);
 }
 
+/// The l2 distance of a query from its own key has no direction there.
+TEST(Gradient, AQueryOnItsKeyHasNoDirection) {
+  Problem problem = test::makeProblem(2, {1, 2, 0, 0}, {1, 2, 3, 4});
+  problem.metric = Metric::L2;
+  problem.channels = channels("spread,max_score,centroid");
+  Gradients gradients = test::backward(problem, {{0, 0}}, {1, 2, 3, 4}, 1);
+  EXPECT_EQ(gradients.queries.values, Values(4, 0.0));
+  for (double value : test::allSensitivities(gradients))
+    EXPECT_TRUE(std::isfinite(value));
+}
+
 TEST(Gradient, TiedScoresGiveToTheLowestPosition) {
   for (const char *list : {"max_score,predecessor", "top:1,entropy"}) {
     // Keys at -1 and 1 are equally far; the last is further.

@@ -44,12 +44,12 @@ class Accumulator {
 public:
   Accumulator(const Problem &problem, const SignalGradient &dSignals,
               const BackwardOptions &options, Gradients &gradients)
-      : p(problem), dSignals(dSignals), options(options), gradients(gradients),
+      : p(problem), dSignals(dSignals), options(options),
+        gradients(gradients), hooks{options.scoreShift, options.choice,
+                                    options.scoreError},
         tableNorms(normsOf(problem)),
         rows(rowsPerBlock, RowBackward(problem, tableNorms)),
-        forward(workerCount(options.threads),
-                RowForward(problem,
-                           options.scoreShift ? &options.scoreShift : nullptr)),
+        forward(workerCount(options.threads), RowForward(problem, &hooks)),
         dy(forward.size(), std::vector<double>(problem.signalWidth())) {}
 
   /// Adds rows of one sequence, at most rowsPerBlock.
@@ -65,6 +65,7 @@ private:
   const SignalGradient &dSignals;
   const BackwardOptions &options;
   Gradients &gradients;
+  RowHooks hooks;
   std::vector<double> tableNorms; ///< [V]
   std::vector<RowBackward> rows;
   std::vector<RowForward> forward;     ///< one per worker

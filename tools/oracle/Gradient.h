@@ -89,6 +89,10 @@ struct BackwardOptions {
   int threads = 0; ///< 0: one per core
   /// Makes scores wrong, to see what that does to a gradient.
   ScoreShift scoreShift;
+  /// Where not empty: keys to take for copies instead, if scores that are off
+  /// by less than `scoreError` could choose them; see check().
+  KeyChoice choice;
+  double scoreError = 0;
   /// Called after each finished row, from several threads.
   std::function<void()> progress;
 };

@@ -112,7 +112,7 @@ private:
                   const std::vector<int64_t> &shape) {
     if (item.name.empty())
       item.passed = true;
-    item.name = "padding";
+    item.name = "gradient padding";
     for (int64_t n = row * p.dModel; n < (row + 1) * p.dModel; ++n) {
       double err = difference(value(n), 0);
       if (err > item.err) {
@@ -150,13 +150,18 @@ Error oracle::checkGradients(const Problem &problem,
   BackwardOptions backwardOptions;
   backwardOptions.threads = options.threads;
   backwardOptions.progress = progress;
+  if (Error error = validate(problem, rows))
+    return error;
+  double e = measureScales(problem, rows, options).e;
+  backwardOptions.choice = computed.indices;
+  backwardOptions.scoreError = e;
   Gradients expected;
   if (Error error =
           backward(problem, rows, dSignals, backwardOptions, expected))
     return error;
   report = {};
   report.numRows = rows.size();
-  report.e = measureScales(problem, rows, options).e;
+  report.e = e;
   Rule rule = {options.tol > 0 ? options.tol : gradientTolerance(options.dtype),
                report.e, smallestNormal(options.dtype),
                static_cast<double>(problem.numKeys)};

@@ -34,13 +34,19 @@ using GradientValue = std::function<double(int64_t index)>;
 /// What is to be checked; shapes as in Gradients.
 struct ComputedGradients {
   GradientValue queries, table, tau, gammas;
+  /// The keys that copies chose, in rows that see any key. Empty: those of the
+  /// oracle.
+  KeyChoice indices;
 };
 
 /// Compares the gradients of a dy that is `dSignals` in `rows` and zero in all
 /// others. Items: "dq", "dtable", "dtau", "dgammas", those without elements
-/// excepted; then "padding" if a row lies beyond its sequence or a token is
-/// seen by no row, where nothing but zeros will do. In an item, scoreError is
-/// e times the largest s.
+/// excepted; then "gradient padding" if a row lies beyond its sequence or a
+/// token is seen by no row, where nothing but zeros will do. In an item,
+/// scoreError is e times the largest s.
+///
+/// A copy hands its gradient to the key that the computed row chose, where
+/// check() would accept that key.
 ///
 /// Any value that is not finite fails. Numbers below the smallest normal one
 /// count as zero, because workers flush them: the smallest normal number,

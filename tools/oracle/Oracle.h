@@ -70,6 +70,9 @@ struct Row {
 /// What is added to the score of a key, by its row and position.
 using ScoreShift = std::function<double(RowId row, int64_t key)>;
 
+/// Writes the key that another side chose for each copying channel of a row.
+using KeyChoice = std::function<void(RowId row, int64_t *indices)>;
+
 /// Every row of the problem, in order.
 std::vector<RowId> allRows(const Problem &problem);
 

@@ -8,6 +8,7 @@
 
 #include "tools/oracle/RowForward.h"
 
+#include "tools/oracle/AcceptedKeys.h"
 #include "tools/oracle/Loops.h"
 
 #include <algorithm>
@@ -26,6 +27,10 @@ const Row &RowForward::compute(RowId id) {
   if (visible > 0) {
     computeScores();
     rankKeys();
+    if (hooks && hooks->choice) {
+      choices.resize(p.numIndices());
+      hooks->choice(id, choices.data());
+    }
   } else {
     row.lse = 0;
     row.scores.clear();
@@ -51,8 +56,8 @@ void RowForward::computeScores() {
   for (int64_t j = 0; j < visible; ++j) {
     if (p.metric == Metric::L2)
       dist[j] = std::sqrt(dist[j]);
-    if (shift) // a wrong score comes of a wrong distance
-      dist[j] -= t * (*shift)(row.id, j);
+    if (hooks && hooks->shift) // a wrong score comes of a wrong distance
+      dist[j] -= t * hooks->shift(row.id, j);
     row.scores[j] = -dist[j] / t;
   }
   double best = *std::max_element(row.scores.begin(), row.scores.end());
@@ -88,7 +93,7 @@ void RowForward::rankKeys() {
 
 void RowForward::computeChannel(const Channel &channel, double *value) {
   if (channel.isCopy()) {
-    int64_t index = chooseKey(channel);
+    int64_t index = otherChoice(channel, chooseKey(channel));
     const double *key = p.key(row.id.batch, index);
     std::copy(key, key + p.dModel, value);
     row.indices.push_back(index);
@@ -122,6 +127,17 @@ int64_t RowForward::chooseKey(const Channel &channel) const {
   default: // Predecessor: the last visible key
     return visible - 1;
   }
+}
+
+/// What the other side chose for the next copying channel, if it may.
+int64_t RowForward::otherChoice(const Channel &channel, int64_t index) const {
+  if (!hooks || !hooks->choice || channel.kind == ChannelKind::Predecessor)
+    return index;
+  int64_t other = choices[row.indices.size()];
+  if (other < 0 || other >= visible)
+    return index;
+  ScoreRange range = acceptedRange(row, channel, index, hooks->scoreError);
+  return range.holds(row.scores[other]) ? other : index;
 }
 
 int64_t RowForward::antitopKey() const {

@@ -16,12 +16,20 @@
 namespace raytention {
 namespace oracle {
 
+/// What may be other than in the forward pass; nothing where empty.
+struct RowHooks {
+  ScoreShift shift; ///< added to each score
+  /// Taken where a score error below `scoreError` could choose so.
+  KeyChoice choice;
+  double scoreError = 0;
+};
+
 /// One thread's scratch, and the row it is working on.
 class RowForward {
 public:
-  /// `shift`, where not null, is added to each score.
-  explicit RowForward(const Problem &problem, const ScoreShift *shift = nullptr)
-      : p(problem), shift(shift) {}
+  /// `hooks` outlives this, where not null.
+  explicit RowForward(const Problem &problem, const RowHooks *hooks = nullptr)
+      : p(problem), hooks(hooks) {}
 
   const Row &compute(RowId id);
 
@@ -30,6 +38,7 @@ private:
   void rankKeys();
   void computeChannel(const Channel &channel, double *value);
   int64_t chooseKey(const Channel &channel) const;
+  int64_t otherChoice(const Channel &channel, int64_t index) const;
   int64_t antitopKey() const;
   void computeDecay(const Channel &channel, double *value);
   double weightedMean(double *value);
@@ -40,12 +49,13 @@ private:
   double weight(int64_t j) const { return std::exp(row.scores[j] - row.lse); }
 
   const Problem &p;
-  const ScoreShift *shift;
+  const RowHooks *hooks;
   Row row;
   const int64_t *ids = nullptr; ///< of the row's sequence
   int64_t position = 0;         ///< of the row in its sequence
   int64_t visible = 0;          ///< keys it sees: position + 1, or 0
   std::vector<double> dist;     ///< [visible]
+  std::vector<int64_t> choices; ///< of the other side, per copying channel
   std::vector<int64_t> ranking; ///< best positions, best first
   std::vector<double> logs;     ///< [visible] log of unnormalised weights
   std::vector<double> kept;     ///< weights that count, and whose they are

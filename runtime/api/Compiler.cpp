@@ -8,6 +8,7 @@
 
 #include "runtime/api/Compiler.h"
 #include "codegen/LlvmCpu/CpuPipeline.h"
+#include "dialect/RayTention/Differentiable.h"
 #include "dialect/RayTention/SweepLayout.h"
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/Registration.h"
@@ -108,17 +109,41 @@ buildModule(ArrayAttr channels, const AttentionSpec &spec,
 // A module given as text
 //===----------------------------------------------------------------------===//
 
-/// Whether `func` takes what a run hands over, on tensors or on buffers.
-static llvm::Error checkSignature(func::FuncOp func, ArrayAttr channels,
-                                  const AttentionSpec &spec) {
+/// What a function takes and gives while it stands on tensors.
+struct Signature {
+  SmallVector<Type> inputs, results;
+};
+
+static Signature getForwardSignature(ArrayAttr channels,
+                                     const AttentionSpec &spec) {
   OwningOpRef<ModuleOp> model = buildAttendModule(channels, {}, spec);
-  auto wanted = model->lookupSymbol<func::FuncOp>(kAttendName);
-  SmallVector<Type> expected(wanted.getArgumentTypes());
+  auto func = model->lookupSymbol<func::FuncOp>(kAttendName);
+  return {SmallVector<Type>(func.getArgumentTypes()),
+          SmallVector<Type>(func.getResultTypes())};
+}
+
+/// As `--rt-differentiate` makes it.
+static Signature getBackwardSignature(const Signature &forward) {
+  Signature backward;
+  backward.inputs = forward.inputs;
+  llvm::append_range(backward.inputs, forward.results);
+  backward.inputs.push_back(getAdjointType(forward.results.front()));
+  for (Type type : forward.inputs)
+    if (isa<RankedTensorType>(type) && getAdjointType(type))
+      backward.results.push_back(getAdjointType(type));
+  return backward;
+}
+
+/// Whether `func` takes what a run hands over, on tensors or on buffers.
+static llvm::Error checkSignature(func::FuncOp func,
+                                  const Signature &signature) {
+  SmallVector<Type> expected = signature.inputs;
   bool onBuffers = func.getNumResults() == 0;
   if (onBuffers)
-    llvm::append_range(expected, wanted.getResultTypes());
+    llvm::append_range(expected, signature.results);
   auto mismatch = [&](const Twine &what) {
-    return llvm::createStringError("expected @attend to have " + what);
+    return llvm::createStringError("expected @" + func.getName() + " to have " +
+                                   what);
   };
   if (func.getNumArguments() != expected.size())
     return mismatch(Twine(expected.size()) + " arguments, got " +
@@ -156,8 +181,13 @@ parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
   auto func = dyn_cast<func::FuncOp>(symbol);
   if (!func)
     return module;
-  if (llvm::Error error = checkSignature(func, channels, spec))
+  Signature signature = getForwardSignature(channels, spec);
+  if (llvm::Error error = checkSignature(func, signature))
     return error;
+  if (auto backward = module->lookupSymbol<func::FuncOp>(kBackwardName))
+    if (llvm::Error error =
+            checkSignature(backward, getBackwardSignature(signature)))
+      return error;
   if (options.target == TargetKind::Cpu && !func->hasAttr(kScheduleName)) {
     auto schedule = buildSchedule(channels, spec, options);
     if (!schedule)

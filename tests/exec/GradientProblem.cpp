@@ -160,6 +160,7 @@ std::unique_ptr<Attention> GradientProblem::compile(DType type) const {
   CompileOptions options;
   options.target = target;
   options.schedule = schedule;
+  options.workspaceCap = workspaceCap;
   options.backward = true;
   auto attention = Attention::compile(typed, options);
   if (attention)

@@ -249,10 +249,12 @@ TEST(Backward, SampledChecksMaskTheGradient) {
       << output.out;
 }
 
-TEST(Backward, SaysWhatIsMissing) {
-  ToolOutput output = runRt(backwardArgs({}));
-  if (output.code != 0) { // until every target has gradients
-    EXPECT_EQ(output.code, 2) << output.err;
-    EXPECT_TRUE(has(output.err, "not supported yet")) << output.err;
+/// The compiled attention itself.
+TEST(Backward, PassesItsChecksOnTheCpu) {
+  for (const char *scores : {"keep", "recompute"}) {
+    ToolOutput output = runRt(backwardArgs(
+        {"--check", "--gradcheck", "--dtype", "f64", "--scores", scores,
+         "--channels", "centroid,decay:backward:0,spread,top:1"}));
+    EXPECT_EQ(output.code, 0) << scores << output.out << output.err;
   }
 }

@@ -316,7 +316,10 @@ raytention::compileAttend(const AttentionSpec &spec,
   DiagnosticCapture diagnostics(&compiler.context);
   JitCallback callback{"rt_parallel_for",
                        reinterpret_cast<void *>(&rt_parallel_for)};
-  auto jit = Jit::compile(**module, callback);
+  auto jit = Jit::compile(**module, callback,
+                          options.target == TargetKind::Reference
+                              ? OptimizationEffort::Quick
+                              : OptimizationEffort::Full);
   if (!jit)
     return jit.takeError();
   result.jit = std::move(*jit);

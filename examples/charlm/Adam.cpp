@@ -13,8 +13,8 @@
 
 namespace raytention::charlm {
 
-double Adam::step(std::vector<float> &parameters,
-                  const std::vector<float> &gradient, double rate) {
+double Adam::step(Vector<float> &parameters, const Vector<float> &gradient,
+                  double rate) {
   double squares = 0;
   for (float g : gradient)
     squares += double(g) * g;
@@ -26,7 +26,7 @@ double Adam::step(std::vector<float> &parameters,
   float keep1 = float(options.beta1), keep2 = float(options.beta2);
   float scale2 = float(1 / seen2), size = float(rate / seen1);
   float epsilon = float(options.epsilon);
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  for (int64_t i = 0; i < parameters.size(); ++i) {
     float g = shrink * gradient[i];
     first[i] = keep1 * first[i] + (1 - keep1) * g;
     second[i] = keep2 * second[i] + (1 - keep2) * g * g;

@@ -11,8 +11,6 @@
 
 #include "examples/charlm/Matrix.h"
 
-#include <vector>
-
 namespace raytention::charlm {
 
 /// Adam with bias correction; a gradient longer than `maxNorm` is scaled down
@@ -22,16 +20,17 @@ public:
   struct Options {
     double beta1 = 0.9, beta2 = 0.99, epsilon = 1e-8, maxNorm = 1;
   };
-  Adam(size_t size, Options options)
-      : options(options), first(size), second(size) {}
+  Adam(int64_t size, Options options)
+      : options(options), first(Vector<float>::Zero(size)),
+        second(Vector<float>::Zero(size)) {}
 
   /// One step of `rate`; returns the gradient's length.
-  double step(std::vector<float> &parameters,
-              const std::vector<float> &gradient, double rate);
+  double step(Vector<float> &parameters, const Vector<float> &gradient,
+              double rate);
 
 private:
   Options options;
-  std::vector<float> first, second; ///< moments
+  Vector<float> first, second; ///< moments
   int64_t steps = 0;
 };
 

@@ -19,6 +19,10 @@ namespace raytention::charlm {
 template <typename Real>
 using Matrix =
     Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// All parameters, gradients or moments. Eigen aligns its own storage, and may
+/// round elements outside whole aligned vectors differently: in a std::vector
+/// the bits of a sum would depend on where it happens to lie.
+template <typename Real> using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 template <typename Real> using View = Eigen::Map<Matrix<Real>>;
 template <typename Real> using ConstView = Eigen::Map<const Matrix<Real>>;
 

@@ -60,8 +60,8 @@ double Model<Real>::head(const Batch &batch, Real scale) {
     if (scale == 0)
       return;
     logits *= scale;
-    std::vector<Real> &gradient = partial[size_t(rows.shard)];
-    gradient.assign(parameters.size(), Real(0));
+    Vector<Real> &gradient = partial[size_t(rows.shard)];
+    gradient.setZero(parameters.size());
     headBackward(parameters.data(), layout, own, logits,
                  dState.middleRows(rows.begin, rows.size), gradient.data());
   });
@@ -102,7 +102,7 @@ template <typename Real> void Model<Real>::lookupBackward(const Batch &batch) {
 }
 
 template <typename Real> Error Model<Real>::backward(const Batch &batch) {
-  partial.back().assign(parameters.size(), Real(0));
+  partial.back().setZero(parameters.size());
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
     if (Error error = layerBackward(batch, *layer))
       return error;
@@ -110,15 +110,13 @@ template <typename Real> Error Model<Real>::backward(const Batch &batch) {
   return Error::success();
 }
 
-template <typename Real>
-void Model<Real>::sumShards(std::vector<Real> &gradient) {
+template <typename Real> void Model<Real>::sumShards(Vector<Real> &gradient) {
   gradient.resize(parameters.size());
-  shards.forEach(int64_t(gradient.size()), [&](Shards::Range range) {
-    using Array = Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>;
-    Array sum(gradient.data() + range.begin, range.size);
+  shards.forEach(gradient.size(), [&](Shards::Range range) {
+    auto sum = gradient.segment(range.begin, range.size);
     sum.setZero();
-    for (std::vector<Real> &part : partial)
-      sum += Array(part.data() + range.begin, range.size);
+    for (const Vector<Real> &part : partial)
+      sum += part.segment(range.begin, range.size);
   });
 }
 
@@ -131,7 +129,7 @@ Expected<double> Model<Real>::loss(const Batch &batch) {
 
 template <typename Real>
 Expected<double> Model<Real>::lossAndGradient(const Batch &batch,
-                                              std::vector<Real> &gradient) {
+                                              Vector<Real> &gradient) {
   if (Error error = forward(batch))
     return error;
   double sum = head(batch, Real(1.0 / double(batch.rows())));

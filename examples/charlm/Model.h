@@ -26,7 +26,7 @@ public:
 
   /// The same, and its gradient by all parameters, written to `gradient`.
   llvm::Expected<double> lossAndGradient(const Batch &batch,
-                                         std::vector<Real> &gradient);
+                                         Vector<Real> &gradient);
 
   /// [rows, vocab]: scores of the id that follows each row.
   llvm::Expected<Matrix<Real>> logits(const Batch &batch);
@@ -37,7 +37,7 @@ public:
 
   const ModelShape shape;
   const Layout layout;
-  std::vector<Real> parameters;
+  Vector<Real> parameters;
 
 private:
   ConstView<Real> table() const {
@@ -52,7 +52,7 @@ private:
   llvm::Error layerBackward(const Batch &batch, Layer<Real> &layer);
   /// The lookup's share: row i is table[id].
   void lookupBackward(const Batch &batch);
-  void sumShards(std::vector<Real> &gradient);
+  void sumShards(Vector<Real> &gradient);
 
   AttentionBlock<Real> attention;
   Shards &shards;
@@ -60,7 +60,7 @@ private:
   Matrix<Real> state, dState;
   typename AttentionBlock<Real>::Gradients attentionGradients;
   /// One per shard, and at the end what is not summed over rows.
-  std::vector<std::vector<Real>> partial;
+  std::vector<Vector<Real>> partial;
 };
 
 } // namespace raytention::charlm

@@ -9,7 +9,6 @@
 #include "examples/charlm/Options.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
@@ -52,12 +51,12 @@ static Error parseInt(StringRef name, StringRef value, int64_t low,
   return Error::success();
 }
 
-static Error parseFloat(StringRef name, StringRef value, double high,
+static Error parseFloat(StringRef name, StringRef value, int64_t high,
                         double &out) {
   double number;
   if (value.empty() || value.getAsDouble(number) ||
-      !(number >= 0 && number <= high))
-    return wrong(name, llvm::formatv("a number in 0..{0}", high).str(), value);
+      !(number >= 0 && number <= double(high)))
+    return wrong(name, "a number in 0.." + llvm::Twine(high), value);
   out = number;
   return Error::success();
 }
@@ -81,7 +80,7 @@ static llvm::ArrayRef<Option> allOptions() {
        }},
       {"--minutes", "M", "stop after M minutes at the latest (0: no limit)",
        [](StringRef name, StringRef value, Options &o) {
-         return parseFloat(name, value, 1e6, o.train.minutes);
+         return parseFloat(name, value, 1000000, o.train.minutes);
        }},
       {"--seed", "N", "of the start, the batches and the sampling", storeSeed},
       {"--out", "DIR", "write curve.svg and sample.txt there",

@@ -46,17 +46,18 @@ static void fillNormal(View<Real> out, double deviation, Random &random) {
     out.data()[i] = Real(deviation * random.normal());
 }
 
-/// Each block starts as a small addition to the state; a query starts as the
-/// state itself, scaled to the size of a key.
+/// Each block starts as a small addition to the state, logits start small; a
+/// query starts as the state itself, scaled to the size of a key.
 template <typename Real>
-std::vector<Real> initialParameters(const ModelShape &shape,
-                                    const Layout &layout, uint64_t seed) {
-  constexpr double blockScale = 0.5, logitScale = 0.25;
-  std::vector<Real> all(size_t(layout.size));
+Vector<Real> initialParameters(const ModelShape &shape, const Layout &layout,
+                               uint64_t seed) {
+  constexpr double blockScale = 0.5, logitScale = 0.5;
+  Vector<Real> all = Vector<Real>::Zero(layout.size);
   Random random(seed);
   fillNormal(view(all.data(), layout.table), shape.tableScale, random);
   view(all.data(), layout.headGain)
-      .setConstant(Real(logitScale / shape.tableScale));
+      .setConstant(Real(logitScale / shape.tableScale /
+                        std::sqrt(double(shape.dModel))));
   for (const Layout::Layer &layer : layout.layers) {
     view(all.data(), layer.query).setIdentity();
     view(all.data(), layer.query) *= Real(shape.tableScale);
@@ -88,10 +89,10 @@ Scales scalesOf(const Real *parameters, const Layout::Layer &layer) {
   return scales;
 }
 
-template std::vector<float> initialParameters(const ModelShape &,
-                                              const Layout &, uint64_t);
-template std::vector<double> initialParameters(const ModelShape &,
-                                               const Layout &, uint64_t);
+template Vector<float> initialParameters(const ModelShape &, const Layout &,
+                                         uint64_t);
+template Vector<double> initialParameters(const ModelShape &, const Layout &,
+                                          uint64_t);
 template Scales scalesOf(const float *, const Layout::Layer &);
 template Scales scalesOf(const double *, const Layout::Layer &);
 

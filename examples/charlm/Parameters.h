@@ -67,8 +67,8 @@ ConstView<Real> view(const Real *all, const Slot &slot) {
 
 /// The starting point that `seed` gives, the same for every Real.
 template <typename Real>
-std::vector<Real> initialParameters(const ModelShape &shape,
-                                    const Layout &layout, uint64_t seed);
+Vector<Real> initialParameters(const ModelShape &shape, const Layout &layout,
+                               uint64_t seed);
 
 /// Temperature and decay bases of a layer, and their derivatives by the
 /// unbounded numbers that are learned.

@@ -65,8 +65,8 @@ Trainer::run(const std::function<void(const CurvePoint &)> &report) {
   auto windows = scoringBatches(corpus.ids, corpus.split, options.context,
                                 options.sequences, stride);
   std::vector<CurvePoint> curve;
-  double sum = 0, next = 1.0 / points;
-  int64_t since = 0;
+  double sum = 0;
+  int64_t since = 0, next = 1;
   for (double done = 0; done < 1;) {
     Expected<double> loss = step(done);
     if (!loss)
@@ -74,7 +74,7 @@ Trainer::run(const std::function<void(const CurvePoint &)> &report) {
     sum += *loss;
     ++since;
     done = progress();
-    if (done < next)
+    if (done * points < double(next))
       continue;
     Expected<double> validation = meanLoss(model, windows);
     if (!validation)
@@ -83,8 +83,7 @@ Trainer::run(const std::function<void(const CurvePoint &)> &report) {
     report(curve.back());
     sum = 0;
     since = 0;
-    next = std::max(next, done) + 1.0 / points;
-    next = std::min(next, 1.0);
+    next = int64_t(done * points) + 1;
   }
   return curve;
 }

@@ -67,7 +67,7 @@ private:
   TrainOptions options;
   Random random;
   Adam adam;
-  std::vector<float> gradient;
+  Vector<float> gradient;
   int64_t steps = 0;
   Clock::time_point start = Clock::now();
 };

@@ -47,7 +47,7 @@ Batch tinyBatch(int64_t queries) {
   return batch;
 }
 
-double lossAt(Model<double> &model, const Batch &batch, size_t at, double by) {
+double lossAt(Model<double> &model, const Batch &batch, int64_t at, double by) {
   double kept = model.parameters[at];
   model.parameters[at] = kept + by;
   double loss = llvm::cantFail(model.loss(batch));
@@ -66,7 +66,7 @@ void checkGradient(std::unique_ptr<Attention> attention, int64_t queries) {
   for (double &value : model.parameters)
     value += 0.1 * random.normal();
   Batch batch = tinyBatch(queries);
-  std::vector<double> gradient;
+  Vector<double> gradient;
   auto loss = model.lossAndGradient(batch, gradient);
   ASSERT_TRUE(bool(loss)) << llvm::toString(loss.takeError());
   EXPECT_DOUBLE_EQ(*loss, llvm::cantFail(model.loss(batch)));
@@ -74,7 +74,7 @@ void checkGradient(std::unique_ptr<Attention> attention, int64_t queries) {
   double largest = 0;
   for (double g : gradient)
     largest = std::max(largest, std::abs(g));
-  for (size_t i = 0; i < gradient.size(); ++i) {
+  for (int64_t i = 0; i < gradient.size(); ++i) {
     double difference =
         (lossAt(model, batch, i, h) - lossAt(model, batch, i, -h)) / (2 * h);
     EXPECT_NEAR(gradient[i], difference, 1e-7 * largest) << "parameter " << i;

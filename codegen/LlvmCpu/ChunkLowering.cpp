@@ -24,22 +24,41 @@ LogicalResult TaskLowering::lower(LookupOp op) {
     return failure();
   auto slice = op.getIndices().getDefiningOp<tensor::ExtractSliceOp>();
   KernelBuilder k = kernel(op.getLoc());
+  KeySource source{table->memref, *ids};
+  Value count =
+      slice ? scalar(slice.getMixedSizes()[1], op.getLoc()) : k.index(*chunk);
+  if (side == PairSide::Key) {
+    if (*chunk > layout.items)
+      return op.emitOpError() << "expected at most " << layout.items
+                              << " keys, the step of the loop, got " << *chunk;
+    PackedLanes keys;
+    keys.data = allocate(MemRefType::get(
+        {layout.itemLanes() / layout.panel, layout.paddedWidth(), layout.panel},
+        layout.element));
+    keys.norms =
+        allocate(MemRefType::get({layout.itemLanes()}, layout.element));
+    gatherKeyLanes(k, source, count, keys);
+    buffers[op.getRows()] = LaneBuffer{keys, source};
+    return success();
+  }
   int64_t rows = layout.paddedRows(*chunk);
-  PackedKeys keys;
+  PackedRows keys;
   keys.data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
   keys.norms = allocateInLoop(MemRefType::get({rows}, layout.element));
-  keys.count =
-      slice ? scalar(slice.getMixedSizes()[1], op.getLoc()) : k.index(*chunk);
-  gatherKeys(k, table->memref, *ids, keys);
-  buffers[op.getRows()] = KeyBuffer{keys};
+  keys.count = count;
+  gatherKeyRows(k, source, keys);
+  buffers[op.getRows()] = RowBuffer{keys};
   return success();
 }
 
 LogicalResult TaskLowering::lower(DistanceOp op) {
-  auto *queries = get<QueryBuffer>(op, op.getQueries(), "a tile of queries");
-  auto *keys = get<KeyBuffer>(op, op.getKeys(), "keys from rt.lookup");
-  if (!queries || !keys)
+  bool isQuery = side == PairSide::Query;
+  Value items = isQuery ? op.getQueries() : op.getKeys();
+  Value passing = isQuery ? op.getKeys() : op.getQueries();
+  auto *lanes = get<LaneBuffer>(op, items, "the items of the task");
+  auto *rows = get<RowBuffer>(op, passing, "a chunk of the other side");
+  if (!lanes || !rows)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   ScoreView view;
@@ -50,12 +69,13 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
                 k.add(kept->view.begin,
                       scalar(insert.getMixedOffsets().back(), op.getLoc()))};
   if (!view.data) {
-    int64_t rows = cast<MemRefType>(keys->packed.norms.getType()).getDimSize(0);
+    int64_t bound =
+        cast<MemRefType>(rows->packed.norms.getType()).getDimSize(0);
     view = {allocateInLoop(
-                MemRefType::get({rows, layout.queryLanes()}, layout.element)),
+                MemRefType::get({bound, layout.itemLanes()}, layout.element)),
             k.index(0)};
   }
-  computeDistances(k, queries->packed, keys->packed, op.getMetric(),
+  computeDistances(k, lanes->packed, rows->packed, op.getMetric(),
                    op.getPrecision(), view);
   buffers[op.getDistances()] = ScoreBuffer{view};
   return success();
@@ -72,7 +92,7 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
   // Distances are a chunk's: their size is that of the chunk's keys.
   Value distances = op.getDistances(), count;
   if (auto distance = distances.template getDefiningOp<DistanceOp>())
-    count = std::get<KeyBuffer>(buffers[distance.getKeys()]).packed.count;
+    count = std::get<RowBuffer>(buffers[distance.getKeys()]).packed.count;
   else if (auto slice =
                distances.template getDefiningOp<tensor::ExtractSliceOp>())
     count = scalar(slice.getMixedSizes().back(), op.getLoc());
@@ -145,14 +165,18 @@ LogicalResult TaskLowering::lower(WeighOp op) {
 }
 
 LogicalResult TaskLowering::lower(linalg::ContractOp op) {
+  bool startsProducts = llvm::any_of(
+      op->getUsers(), [](Operation *user) { return isa<WeighGradOp>(user); });
+  if (startsProducts)
+    return multiplyStack(op);
   auto *weights = get<WeightBuffer>(op, op.getInputs()[0], "weights");
-  auto *keys = get<KeyBuffer>(op, op.getInputs()[1], "keys from rt.lookup");
+  auto *keys = get<RowBuffer>(op, op.getInputs()[1], "keys from rt.lookup");
   auto *sums = get<StateBuffer>(op, op.getOutputs()[0], "weighted sums");
   if (!weights || !keys || !sums)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
-  accumulateSums(k, weights->numWeighted, weights->data, keys->packed,
-                 sums->view);
+  accumulateSums(k, layout.stackRows(weights->numWeighted), weights->data,
+                 keys->packed, sums->view);
   alias(op->getResult(0), op.getOutputs()[0]);
   return success();
 }
@@ -173,6 +197,13 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
       return failure();
     indices = *view;
   }
+  std::optional<ArgumentView> logSums;
+  if (op.getLogSumsIn()) {
+    auto *view = get<ArgumentView>(op, op.getLogSumsIn(), "a result slice");
+    if (!view)
+      return failure();
+    logSums = *view;
+  }
   auto rows = op.getNormIn().getDefiningOp<tensor::ExtractSliceOp>();
   if (failed(score) || failed(reduce) || !sums || !table || !ids || !signals ||
       !norm || !rows)
@@ -180,10 +211,10 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
   KernelBuilder k = kernel(op.getLoc());
   Value length;
   if (op.getLengths()) {
-    auto *lengths = get<ArgumentView>(op, op.getLengths(), "lengths");
-    if (!lengths)
+    FailureOr<Value> own = getLength(op, op.getLengths(), Value());
+    if (failed(own))
       return failure();
-    length = k.toIndex(k.load(lengths->memref, lengths->offsets));
+    length = *own;
   } else {
     length = memref::DimOp::create(b, op.getLoc(), ids->memref, 1);
   }
@@ -201,7 +232,8 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
                  length,
                  *signals,
                  *norm,
-                 indices};
+                 indices,
+                 logSums};
   finalizeRows(k, loop);
   return success();
 }

@@ -18,26 +18,26 @@ namespace raytention {
 /// Smallest log-sum argument: a row that has seen nothing stays finite.
 constexpr double kTinySum = 1e-37;
 
-/// Queries packed for the score product, and their squared norms.
-struct PackedQueries {
-  mlir::Value data;  ///< [queryLanes/panel][paddedWidth][panel]
-  mlir::Value norms; ///< [queryLanes]
+/// The task's own items, one per lane, and their squared norms.
+struct PackedLanes {
+  mlir::Value data;  ///< [itemLanes/panel][paddedWidth][panel]
+  mlir::Value norms; ///< [itemLanes]; null where no distance needs them
 };
 
-/// A chunk of keys in panels, and their squared norms.
-struct PackedKeys {
-  mlir::Value data;  ///< [paddedWidth/panel][chunk rows][panel]
-  mlir::Value norms; ///< [chunk rows]
-  mlir::Value count; ///< keys present
+/// What passes by, in panels along the width, and the squared norms.
+struct PackedRows {
+  mlir::Value data;  ///< [paddedWidth/panel][rows][panel]
+  mlir::Value norms; ///< [rows]; null where no distance needs them
+  mlir::Value count; ///< rows present
 };
 
-/// Transposed distances [keys][queryLanes], from row `begin`.
+/// Distances or products [rows][lanes], from row `begin`.
 struct ScoreView {
   mlir::Value data;
   mlir::Value begin;
 };
 
-/// One part of states [parts][fields][queryLanes] or of sums.
+/// One part of states [parts][fields][itemLanes] or of sums.
 struct PartView {
   mlir::Value data;
   mlir::Value part;
@@ -54,6 +54,24 @@ struct ArgumentView {
   llvm::SmallVector<mlir::Value> offsets;
 };
 
+/// One row of width D in memory, from the last index on.
+struct RowPointer {
+  mlir::Value memref;
+  llvm::SmallVector<mlir::Value> begin;
+
+  llvm::SmallVector<mlir::Value> at(KernelBuilder &k, mlir::Value d) const {
+    llvm::SmallVector<mlir::Value> indices = begin;
+    indices.back() = k.add(indices.back(), d);
+    return indices;
+  }
+};
+
+/// Keys by lookup: rows of the table at ids.
+struct KeySource {
+  mlir::Value table;
+  ArgumentView ids;
+};
+
 /// The learnable scalars of a task.
 struct TaskParameters {
   mlir::Value tau, temperature, scoreScale; ///< scoreScale = -1 / temperature
@@ -64,16 +82,28 @@ struct TaskParameters {
 TaskParameters loadParameters(KernelBuilder &k, mlir::Value tau,
                               mlir::Value gammas, int64_t numGammas);
 
+/// The scalars in every lane, or as they are.
+ParameterValues getParameterValues(KernelBuilder &k,
+                                   const TaskParameters &params, bool inLanes);
+
 /// Packs `rows` rows of queries; lanes beyond repeat the last row.
-void packQueries(KernelBuilder &k, const ArgumentView &queries,
-                 mlir::Value rows, const PackedQueries &packed);
-/// Gathers table rows of `keys.count` ids into panels.
-void gatherKeys(KernelBuilder &k, mlir::Value table, const ArgumentView &ids,
-                const PackedKeys &keys);
-/// distances[j][i] of every key of the chunk.
-void computeDistances(KernelBuilder &k, const PackedQueries &queries,
-                      const PackedKeys &keys, Metric metric,
+void packQueryLanes(KernelBuilder &k, const ArgumentView &queries,
+                    mlir::Value rows, const PackedLanes &packed);
+void packQueryRows(KernelBuilder &k, const ArgumentView &queries,
+                   const PackedRows &packed);
+/// Gathers `count` keys; lanes beyond repeat the last one.
+void gatherKeyLanes(KernelBuilder &k, const KeySource &keys, mlir::Value count,
+                    const PackedLanes &packed);
+void gatherKeyRows(KernelBuilder &k, const KeySource &keys,
+                   const PackedRows &packed);
+/// distances[row][lane] of every row present. The bits of a distance do not
+/// depend on which of the two stands in the lanes.
+void computeDistances(KernelBuilder &k, const PackedLanes &lanes,
+                      const PackedRows &rows, Metric metric,
                       Precision precision, const ScoreView &distances);
+/// products[row][lane] of every row present and every lane panel.
+void computeProducts(KernelBuilder &k, const PackedLanes &lanes,
+                     const PackedRows &rows, const ScoreView &products);
 
 /// What all pair loops know: where the chunk stands and what it adds to.
 struct PairLoop {
@@ -93,9 +123,9 @@ void reduceSweep(KernelBuilder &k, const PairLoop &loop,
                  const PartView &scoreState, const StateView &state);
 void weigh(KernelBuilder &k, const PairLoop &loop, const PartView &scoreState,
            mlir::Value weights);
-/// sums += weights^T keys.
-void accumulateSums(KernelBuilder &k, int64_t numWeighted, mlir::Value weights,
-                    const PackedKeys &keys, const PartView &sums);
+/// sums += weights^T rows, for the `sumRows` rows of the sums.
+void accumulateSums(KernelBuilder &k, int64_t sumRows, mlir::Value weights,
+                    const PackedRows &rows, const PartView &sums);
 /// Merges all parts of a state into part 0 of another.
 void mergeStates(KernelBuilder &k, const SweepLayout &sweep, SweepKind kind,
                  const StateView &parts, int64_t numParts,
@@ -117,6 +147,7 @@ struct FinalLoop {
   mlir::Value rows;   ///< rows present
   mlir::Value length; ///< of the sequence
   ArgumentView signals, norm, indices;
+  std::optional<ArgumentView> logSums;
 };
 
 void finalizeRows(KernelBuilder &k, const FinalLoop &loop);

@@ -38,13 +38,18 @@ static void buildEntryStage(OpPassManager &pm) {
   pm.addPass(createCpuEntryPass());
 }
 
-ArrayRef<PipelineStage> raytention::getCpuStages() {
-  static constexpr PipelineStage kStages[] = {{"sweeps", buildSweepStage},
+ArrayRef<PipelineStage> raytention::getCpuGradientStages() {
+  static constexpr PipelineStage kStages[] = {{"gradient", buildGradientStage},
+                                              {"sweeps", buildSweepStage},
                                               {"tiled", buildTiles},
                                               {"fused", buildFuseStage},
                                               {"cpu", buildCpuStage},
                                               {"llvm", buildCpuLlvmStage}};
   return kStages;
+}
+
+ArrayRef<PipelineStage> raytention::getCpuStages() {
+  return getCpuGradientStages().drop_front();
 }
 
 ArrayRef<PipelineStage> raytention::getReferenceStages() {

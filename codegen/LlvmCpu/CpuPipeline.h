@@ -27,6 +27,8 @@ struct PipelineStage {
 /// Streaming: "sweeps", "tiled", "fused", "cpu" (tasks and entry points on
 /// buffers), "llvm". A stage verifies what it is given.
 llvm::ArrayRef<PipelineStage> getCpuStages();
+/// The same after "gradient", which differentiates the attention.
+llvm::ArrayRef<PipelineStage> getCpuGradientStages();
 /// Materialising: "reference" (loops on buffers), "cpu", "llvm".
 llvm::ArrayRef<PipelineStage> getReferenceStages();
 

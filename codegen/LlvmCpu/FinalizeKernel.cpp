@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LlvmCpu/CpuKernels.h"
+#include "dialect/RayTention/GradientLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,11 +24,9 @@ class RowWriter {
 public:
   RowWriter(KernelBuilder &k, const FinalLoop &loop, Value row)
       : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
-        v(k.b, k.loc, k.layout.vectorType()) {
-    params.tau = loop.params.tau;
-    params.temperature = loop.params.temperature;
-    params.logGammas.assign(loop.params.logGammas.begin(),
-                            loop.params.logGammas.end());
+        v(k.b, k.loc, k.layout.vectorType()),
+        saved(GradientLayout::get(loop.channels)) {
+    params = getParameterValues(k, loop.params, /*inLanes=*/false);
     params.origin = loop.origin;
   }
 
@@ -55,6 +54,8 @@ public:
       begin += getChannelWidth(channel, k.layout.width);
     }
     normalize(squares, begin);
+    if (loop.logSums)
+      writeLogSums();
   }
 
   /// A row beyond the sequence: zeros, and no key.
@@ -65,6 +66,9 @@ public:
     k.store(k.zero(), loop.norm.memref, rowOf(loop.norm));
     for (int64_t i = 0; i < getNumCopies(loop.channels); ++i)
       storeIndex(e.intConstant(-1), i);
+    if (loop.logSums)
+      for (int64_t i = 0; i < saved.numSaved; ++i)
+        storeLogSum(k.zero(), i);
   }
 
 private:
@@ -80,6 +84,11 @@ private:
     Values indices = rowOf(loop.indices);
     indices.push_back(k.add(loop.indices.offsets[2], copy));
     k.store(value, loop.indices.memref, indices);
+  }
+  void storeLogSum(Value value, int64_t field) {
+    Values indices = rowOf(*loop.logSums);
+    indices.push_back(k.add(loop.logSums->offsets[2], field));
+    k.store(value, loop.logSums->memref, indices);
   }
   Value loadField(const PartView &state, int64_t field) {
     return k.load(state.data, {state.part, k.index(field), row});
@@ -104,7 +113,9 @@ private:
     return values;
   }
 
-  Value finish(const ChannelSlots &slots) {
+  /// Calls `body` with what the row has of a channel.
+  void visit(const ChannelSlots &slots,
+             llvm::function_ref<void(const RowValues &)> body) {
     ChannelInterface channel = slots.channel;
     Values score = loadFields(channel.getScoreState(), slots.scoreFloats.begin,
                               slots.scoreInts.begin, loop.score);
@@ -119,14 +130,47 @@ private:
     values.last = k.toI32(k.add(loop.length, -1));
     values.score = score;
     values.reduce = reduce;
-    return channel.finish(e, values, params);
+    body(values);
+  }
+
+  Value finish(const ChannelSlots &slots) {
+    Value value;
+    ChannelInterface channel = slots.channel;
+    visit(slots, [&](const RowValues &values) {
+      value = channel.finish(e, values, params);
+    });
+    return value;
+  }
+
+  /// m and log l of the softmax and of every channel that has its own, and what
+  /// the channels save.
+  void writeLogSums() {
+    storePair(0, 0);
+    for (const GradientSlots &slots : saved.slots) {
+      const ChannelSlots &state = *loop.sweep.find(slots.channel);
+      ChannelInterface channel = slots.channel;
+      if (channel.hasOwnLogSum())
+        storePair(state.logSum, slots.logSum);
+      if (slots.saved.size == 0)
+        continue;
+      visit(state, [&](const RowValues &values) {
+        for (auto [i, value] :
+             llvm::enumerate(channel.finishSaved(e, values, params)))
+          storeLogSum(value, slots.saved.begin + i);
+      });
+    }
+  }
+
+  void storePair(int64_t field, int64_t savedField) {
+    storeLogSum(loadField(loop.score.floats, field), savedField);
+    storeLogSum(logOfSum(field), savedField + 1);
   }
 
   /// x[begin + d] = sum[d] * factor; adds the squares.
   Value writeSum(const ChannelSlots &slots, Value factor, int64_t begin,
                  Value squares) {
     int64_t panel = k.layout.panel;
-    Value stackRow = k.add(row, slots.weightSlot * k.layout.queryLanes());
+    Value stackRow = k.add(row, slots.weightSlot * k.layout.itemLanes());
     auto at = [&](Value d) -> Values {
       Value p = arith::DivUIOp::create(k.b, k.loc, d, k.index(panel));
       Value in = arith::RemUIOp::create(k.b, k.loc, d, k.index(panel));
@@ -210,6 +254,7 @@ private:
   Value row, position, logSumExp;
   ElementBuilder e, v;
   ParameterValues params;
+  GradientLayout saved;
 };
 
 Value RowWriter::sumLanes(Value vector) {

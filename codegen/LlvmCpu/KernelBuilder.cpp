@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace raytention;
 
 TileLayout TileLayout::get(const CpuTarget &target, FloatType element,
-                           int64_t width, int64_t queries) {
+                           int64_t width, int64_t items) {
   int64_t lanes = target.vectorBits / element.getWidth();
   return {element,
           lanes,
@@ -28,7 +28,7 @@ TileLayout TileLayout::get(const CpuTarget &target, FloatType element,
           target.tileRows,
           target.tileVectors,
           width,
-          queries};
+          items};
 }
 
 Value KernelBuilder::index(int64_t value) {
@@ -50,6 +50,12 @@ Value KernelBuilder::mul(Value a, int64_t c) {
 }
 Value KernelBuilder::min(Value a, Value c) {
   return arith::MinSIOp::create(b, loc, a, c);
+}
+Value KernelBuilder::div(Value a, int64_t c) {
+  return arith::DivUIOp::create(b, loc, a, index(c));
+}
+Value KernelBuilder::rem(Value a, int64_t c) {
+  return arith::RemUIOp::create(b, loc, a, index(c));
 }
 Value KernelBuilder::ceilDiv(Value a, int64_t c) {
   return arith::DivSIOp::create(b, loc, add(a, c - 1), index(c));

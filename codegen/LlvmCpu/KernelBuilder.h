@@ -36,6 +36,9 @@ public:
   Value add(Value a, int64_t c);
   Value mul(Value a, int64_t c);
   Value min(Value a, Value c);
+  /// a / c and a % c for a >= 0.
+  Value div(Value a, int64_t c);
+  Value rem(Value a, int64_t c);
   /// ceil(a / c) for a >= 0.
   Value ceilDiv(Value a, int64_t c);
   Value toIndex(Value integer);

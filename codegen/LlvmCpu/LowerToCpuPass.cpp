@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/LlvmCpu/HostLowering.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/LlvmCpu/TaskLowering.h"
 
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 namespace raytention {
 #define GEN_PASS_DEF_LOWERTOCPUPASS
@@ -29,8 +31,8 @@ static MemRefType toMemRef(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// Code grows with the rows of a tile.
-constexpr int64_t kLargestQueryTile = 1024;
+/// Code grows with the items of a task.
+constexpr int64_t kLargestItems = 1024;
 
 namespace {
 
@@ -47,8 +49,10 @@ private:
   func::FuncOp makeFunction();
   LogicalResult lower(Operation *op);
   LogicalResult lower(scf::ForallOp op);
+  LogicalResult lower(ParameterGradOp op);
+  LogicalResult lower(ScatterAddOp op);
   FailureOr<TileLayout> getLayout(scf::ForallOp op);
-  void bindResults(scf::ForallOp op, SmallVectorImpl<Value> &temporaries);
+  Value bindResult(Value result, Value init);
   Value makeTemporary(Value init, MemRefType type);
 
   func::FuncOp source, lowered;
@@ -56,6 +60,7 @@ private:
   OpBuilder b;
   IRMapping scalars;
   llvm::DenseMap<Value, TensorBuffer> buffers;
+  SmallVector<Value> temporaries;
 };
 
 struct LowerToCpuPass
@@ -66,9 +71,13 @@ struct LowerToCpuPass
     CpuTarget cpu = vectorBits ? CpuTarget::get(vectorBits) : CpuTarget::host();
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
-      bool isFused =
-          function.walk([](FinalizeOp) { return WalkResult::interrupt(); })
-              .wasInterrupted();
+      bool isFused = function
+                         .walk([](Operation *op) {
+                           return isa<FinalizeOp, QueryGradOp>(op)
+                                      ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+                         })
+                         .wasInterrupted();
       if (isFused)
         functions.push_back(function);
     });
@@ -140,16 +149,22 @@ LogicalResult FunctionLowering::lower(Operation *op) {
     buffers[cast.getResult()] = buffer;
     return success();
   }
-  if (isa<tensor::EmptyOp>(op))
+  // Zeros start the sums of rt.scatter_add, which writes them itself.
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
     return success();
+  if (auto parameters = dyn_cast<ParameterGradOp>(op))
+    return lower(parameters);
+  if (auto scatter = dyn_cast<ScatterAddOp>(op))
+    return lower(scatter);
   if (isa<func::ReturnOp>(op)) {
     for (Value value : op->getOperands()) {
       // A result without elements is not computed by the loop.
       auto type = cast<RankedTensorType>(value.getType());
-      if (!value.getDefiningOp<scf::ForallOp>() &&
-          !llvm::is_contained(type.getShape(), 0))
+      if (!buffers.contains(value) && !llvm::is_contained(type.getShape(), 0))
         return op->emitOpError() << "expected results of the tiled attention";
     }
+    for (Value memory : temporaries)
+      memref::DeallocOp::create(b, op->getLoc(), memory);
     func::ReturnOp::create(b, op->getLoc());
     return success();
   }
@@ -161,28 +176,33 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   return success();
 }
 
+/// The width of the queries, and the step of the loop over tiles or chunks.
 FailureOr<TileLayout> FunctionLowering::getLayout(scf::ForallOp op) {
-  FinalizeOp finalize;
+  Operation *finish = nullptr;
   DistanceOp distance;
-  op.walk([&](FinalizeOp found) { finalize = found; });
-  op.walk([&](DistanceOp found) { distance = found; });
-  std::optional<int64_t> tile;
-  // Canonicalisation drops a batch of one; the query tiles come last.
+  op.walk([&](Operation *found) {
+    if (isa<FinalizeOp, QueryGradOp, KeyGradOp>(found))
+      finish = found;
+    if (auto own = dyn_cast<DistanceOp>(found))
+      distance = own;
+  });
+  std::optional<int64_t> step;
+  // Canonicalisation drops a batch of one; the tiles come last.
   if (op.getRank() <= 2)
-    tile = getConstantIntValue(op.getMixedStep().back());
-  if (!finalize || !distance || !tile || *tile < 1 ||
-      *tile > kLargestQueryTile)
-    return op.emitOpError() << "expected a forall over batch and query tiles "
-                               "of constant step, 1 to "
-                            << kLargestQueryTile
-                            << ", that ends in rt.finalize";
-  auto signals = cast<RankedTensorType>(finalize.getSignals().getType());
+    step = getConstantIntValue(op.getMixedStep().back());
+  if (!finish || !distance || !step || *step < 1 || *step > kLargestItems)
+    return op.emitOpError()
+           << "expected a forall over batch and query tiles or key chunks of "
+              "constant step, 1 to "
+           << kLargestItems
+           << ", that ends in rt.finalize, rt.query_grad or rt.key_grad";
+  auto element = cast<RankedTensorType>(distance.getDistances().getType())
+                     .getElementType();
   auto queries = cast<RankedTensorType>(distance.getQueries().getType());
-  return TileLayout::get(target, cast<FloatType>(signals.getElementType()),
-                         queries.getDimSize(2), *tile);
+  return TileLayout::get(target, cast<FloatType>(element),
+                         queries.getDimSize(2), *step);
 }
 
-/// A result that the function does not return still needs memory.
 Value FunctionLowering::makeTemporary(Value init, MemRefType type) {
   SmallVector<Value> sizes;
   if (auto empty = init.getDefiningOp<tensor::EmptyOp>())
@@ -191,33 +211,78 @@ Value FunctionLowering::makeTemporary(Value init, MemRefType type) {
   return memref::AllocOp::create(b, init.getLoc(), type, sizes);
 }
 
-void FunctionLowering::bindResults(scf::ForallOp op,
-                                   SmallVectorImpl<Value> &temporaries) {
+static Value stripCasts(Value value) {
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+/// Memory of a result: the caller's where the function returns it; else, where
+/// a later op reads it, scratch that the caller brings as one more argument;
+/// else of its own.
+Value FunctionLowering::bindResult(Value result, Value init) {
   auto ret = cast<func::ReturnOp>(source.getBody().front().getTerminator());
-  Value zero = arith::ConstantIndexOp::create(b, op.getLoc(), 0);
-  for (auto [result, init, arg] :
-       llvm::zip(op.getResults(), op.getOutputs(), op.getRegionIterArgs())) {
-    auto use = llvm::find(ret.getOperands(), result);
-    auto type = cast<RankedTensorType>(result.getType());
-    Value memory;
-    if (use != ret.getOperands().end()) {
-      memory = lowered.getArgument(source.getNumArguments() +
-                                   (use - ret.getOperands().begin()));
-    } else {
-      memory = makeTemporary(init, toMemRef(type));
-      temporaries.push_back(memory);
-    }
-    buffers[arg] = ArgumentView{
-        memory, SmallVector<Value>(static_cast<size_t>(type.getRank()), zero)};
+  auto use = llvm::find_if(ret.getOperands(), [&](Value value) {
+    return stripCasts(value) == result;
+  });
+  MemRefType type = toMemRef(result.getType());
+  Value memory;
+  if (use != ret.getOperands().end()) {
+    memory = lowered.getArgument(source.getNumArguments() +
+                                 (use - ret.getOperands().begin()));
+  } else if (result.use_empty()) {
+    memory = makeTemporary(init, type);
+    temporaries.push_back(memory);
+  } else {
+    unsigned number = lowered.getNumArguments();
+    (void)lowered.insertArgument(number, type, {}, result.getLoc());
+    memory = lowered.getArgument(number);
   }
+  Value zero = arith::ConstantIndexOp::create(b, result.getLoc(), 0);
+  ArgumentView view{
+      memory, SmallVector<Value>(static_cast<size_t>(type.getRank()), zero)};
+  buffers[result] = view;
+  return memory;
+}
+
+LogicalResult FunctionLowering::lower(ParameterGradOp op) {
+  auto *parts = std::get_if<ArgumentView>(&buffers[op.getParameters()]);
+  if (!parts)
+    return op.emitOpError() << "expected the rows' parts from rt.query_grad";
+  Value memory = parts->memref;
+  Value tau = bindResult(op.getTauGrad(), Value());
+  Value gammas = bindResult(op.getGammasGrad(), Value());
+  sumParameters(b, op.getLoc(), memory, tau, gammas);
+  return success();
+}
+
+LogicalResult FunctionLowering::lower(ScatterAddOp op) {
+  auto *rows = std::get_if<ArgumentView>(&buffers[stripCasts(op.getRows())]);
+  auto *ids = std::get_if<ArgumentView>(&buffers[op.getIndices()]);
+  auto fill = op.getInit().getDefiningOp<linalg::FillOp>();
+  bool fromZero = fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  if (!rows || !ids || !fromZero || type.getRank() != 2 || type.isDynamicDim(1))
+    return op.emitOpError() << "expected the keys' gradients, by ids of an "
+                               "argument, added to zeros [V, D]";
+  Value from = rows->memref, by = ids->memref;
+  Value table = bindResult(op.getResult(), op.getInit());
+  scatterRows(b, op.getLoc(), from, by, table);
+  return success();
 }
 
 LogicalResult FunctionLowering::lower(scf::ForallOp op) {
+  PairSide side = PairSide::Query;
+  op.walk([&](KeyGradOp) { side = PairSide::Key; });
   FailureOr<TileLayout> layout = getLayout(op);
   if (failed(layout))
     return failure();
-  SmallVector<Value> temporaries;
-  bindResults(op, temporaries);
+  for (auto [result, init, arg] :
+       llvm::zip(op.getResults(), op.getOutputs(), op.getRegionIterArgs())) {
+    bindResult(result, init);
+    TensorBuffer buffer = buffers.lookup(result);
+    buffers[arg] = buffer;
+  }
   auto mapped = [&](ArrayRef<OpFoldResult> values) {
     SmallVector<OpFoldResult> result;
     for (OpFoldResult value : values)
@@ -232,14 +297,8 @@ LogicalResult FunctionLowering::lower(scf::ForallOp op) {
       mapped(op.getMixedUpperBound()), mapped(op.getMixedStep()),
       /*outputs=*/ValueRange(), /*mapping=*/std::nullopt);
   scalars.map(op.getInductionVars(), forall.getInductionVars());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(forall.getBody()->getTerminator());
-    TaskLowering task(b, *layout, scalars, buffers, forall.getBody());
-    if (failed(task.lowerBlock(*op.getBody())))
-      return failure();
-  }
-  for (Value memory : temporaries)
-    memref::DeallocOp::create(b, op.getLoc(), memory);
-  return success();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getBody()->getTerminator());
+  TaskLowering task(b, *layout, side, scalars, buffers, forall.getBody());
+  return task.lowerBlock(*op.getBody());
 }

@@ -16,73 +16,128 @@ using namespace raytention;
 
 using Values = KernelBuilder::Values;
 
-void raytention::packQueries(KernelBuilder &k, const ArgumentView &queries,
-                             Value rows, const PackedQueries &packed) {
+/// Calls body(d, value vector) for whole panels, body(d, scalar) for the rest.
+static void forEachElement(KernelBuilder &k, const RowPointer &row,
+                           llvm::function_ref<void(Value, Value)> whole,
+                           llvm::function_ref<void(int64_t, Value)> rest) {
   const TileLayout &layout = k.layout;
-  Value zero = k.index(0), width = k.index(layout.width);
-  Value last = k.add(rows, -1);
-  ElementBuilder e(k.b, k.loc, layout.element);
-  k.loop(zero, k.index(layout.queryLanes()), 1, [&](Value lane) {
-    Value panel =
-        arith::DivUIOp::create(k.b, k.loc, lane, k.index(layout.panel));
-    Value inPanel =
-        arith::RemUIOp::create(k.b, k.loc, lane, k.index(layout.panel));
-    Value row = k.add(queries.offsets[1], k.min(lane, last));
-    Values norm = k.carry(
-        zero, width, 1, {k.zero()}, [&](Value d, ValueRange sum) -> Values {
-          Value value =
-              k.widen(k.load(queries.memref, {queries.offsets[0], row,
-                                              k.add(queries.offsets[2], d)}));
-          k.store(value, packed.data, {panel, d, inPanel});
-          return {e.fma(value, value, sum[0])};
-        });
-    for (int64_t d = layout.width; d < layout.paddedWidth(); ++d)
-      k.store(k.zero(), packed.data, {panel, k.index(d), inPanel});
-    k.store(norm[0], packed.norms, {lane});
-  });
+  int64_t end = layout.width / layout.panel * layout.panel;
+  k.loop(k.index(0), k.index(end), layout.lanes,
+         [&](Value d) { whole(d, k.loadVector(row.memref, row.at(k, d))); });
+  for (int64_t d = end; d < layout.width; ++d)
+    rest(d, k.widen(k.load(row.memref, row.at(k, k.index(d)))));
 }
 
-/// One key's row into column `row` of all panels; its squared norm.
-static Value gatherRow(KernelBuilder &k, Value table, Value id, Value row,
-                       const PackedKeys &keys) {
+/// The squared norm of a row: the same bits whatever form the row is packed in,
+/// so that a distance computed again has the bits that it had.
+static Value squaredNorm(KernelBuilder &k, const RowPointer &row) {
   const TileLayout &layout = k.layout;
   ElementBuilder v(k.b, k.loc, layout.vectorType());
   ElementBuilder e(k.b, k.loc, layout.element);
-  int64_t whole = layout.width / layout.panel;
+  int64_t end = layout.width / layout.panel * layout.panel;
   Values sums(layout.tileVectors, k.zeroVector());
-  sums = k.carry(
-      k.index(0), k.index(whole), 1, sums, [&](Value panel, ValueRange acc) {
-        Values next;
-        for (int64_t i = 0; i < layout.tileVectors; ++i) {
-          Value d = k.add(k.mul(panel, layout.panel), i * layout.lanes);
-          Value value = k.loadVector(table, {id, d});
-          k.storeVector(value, keys.data,
-                        {panel, row, k.index(i * layout.lanes)});
-          next.push_back(v.fma(value, value, acc[i]));
-        }
-        return next;
-      });
+  sums = k.carry(k.index(0), k.index(end), layout.panel, sums,
+                 [&](Value panel, ValueRange acc) {
+                   Values next;
+                   for (int64_t i = 0; i < layout.tileVectors; ++i) {
+                     Value d = k.add(panel, i * layout.lanes);
+                     Value value = k.loadVector(row.memref, row.at(k, d));
+                     next.push_back(v.fma(value, value, acc[i]));
+                   }
+                   return next;
+                 });
   for (int64_t i = 1; i < layout.tileVectors; ++i)
     sums[0] = v.add(sums[0], sums[i]);
   Value norm = vector::ReductionOp::create(k.b, k.loc,
                                            vector::CombiningKind::ADD, sums[0]);
-  for (int64_t d = whole * layout.panel; d < layout.paddedWidth(); ++d) {
-    Value value = k.zero();
-    if (d < layout.width) {
-      value = k.widen(k.load(table, {id, k.index(d)}));
-      norm = e.fma(value, value, norm);
-    }
-    k.store(value, keys.data,
-            {k.index(d / layout.panel), row, k.index(d % layout.panel)});
+  for (int64_t d = end; d < layout.width; ++d) {
+    Value value = k.widen(k.load(row.memref, row.at(k, k.index(d))));
+    norm = e.fma(value, value, norm);
   }
   return norm;
 }
 
-void raytention::gatherKeys(KernelBuilder &k, Value table,
-                            const ArgumentView &ids, const PackedKeys &keys) {
-  k.loop(k.index(0), keys.count, 1, [&](Value row) {
-    Value id = k.toIndex(
-        k.load(ids.memref, {ids.offsets[0], k.add(ids.offsets[1], row)}));
-    k.store(gatherRow(k, table, id, row, keys), keys.norms, {row});
+/// One row into lane `lane` of lane panels.
+static void packLane(KernelBuilder &k, const RowPointer &row, Value lane,
+                     const PackedLanes &packed) {
+  const TileLayout &layout = k.layout;
+  Value panel = k.div(lane, layout.panel), in = k.rem(lane, layout.panel);
+  k.loop(k.index(0), k.index(layout.width), 1, [&](Value d) {
+    Value value = k.widen(k.load(row.memref, row.at(k, d)));
+    k.store(value, packed.data, {panel, d, in});
   });
+  for (int64_t d = layout.width; d < layout.paddedWidth(); ++d)
+    k.store(k.zero(), packed.data, {panel, k.index(d), in});
+  k.store(squaredNorm(k, row), packed.norms, {lane});
+}
+
+/// One row as row `at` of row panels.
+static void packRow(KernelBuilder &k, const RowPointer &row, Value at,
+                    const PackedRows &packed) {
+  const TileLayout &layout = k.layout;
+  forEachElement(
+      k, row,
+      [&](Value d, Value value) {
+        k.storeVector(value, packed.data,
+                      {k.div(d, layout.panel), at, k.rem(d, layout.panel)});
+      },
+      [&](int64_t d, Value value) {
+        k.store(value, packed.data,
+                {k.index(d / layout.panel), at, k.index(d % layout.panel)});
+      });
+  for (int64_t d = layout.width; d < layout.paddedWidth(); ++d)
+    k.store(k.zero(), packed.data,
+            {k.index(d / layout.panel), at, k.index(d % layout.panel)});
+  k.store(squaredNorm(k, row), packed.norms, {at});
+}
+
+/// Row `row` of a slice of queries.
+static RowPointer pointTo(KernelBuilder &k, const ArgumentView &queries,
+                          Value row) {
+  return {
+      queries.memref,
+      {queries.offsets[0], k.add(queries.offsets[1], row), queries.offsets[2]}};
+}
+
+/// The table row of the id at `position`.
+static RowPointer pointTo(KernelBuilder &k, const KeySource &keys,
+                          Value position) {
+  Value id = k.toIndex(
+      k.load(keys.ids.memref,
+             {keys.ids.offsets[0], k.add(keys.ids.offsets[1], position)}));
+  return {keys.table, {id, k.index(0)}};
+}
+
+/// Fills all lanes; those beyond `count` repeat the last item.
+template <typename Source>
+static void packLanes(KernelBuilder &k, const Source &source, Value count,
+                      const PackedLanes &packed) {
+  Value last = k.add(count, -1);
+  k.loop(k.index(0), k.index(k.layout.itemLanes()), 1, [&](Value lane) {
+    packLane(k, pointTo(k, source, k.min(lane, last)), lane, packed);
+  });
+}
+
+template <typename Source>
+static void packRows(KernelBuilder &k, const Source &source,
+                     const PackedRows &packed) {
+  k.loop(k.index(0), packed.count, 1,
+         [&](Value row) { packRow(k, pointTo(k, source, row), row, packed); });
+}
+
+void raytention::packQueryLanes(KernelBuilder &k, const ArgumentView &queries,
+                                Value rows, const PackedLanes &packed) {
+  packLanes(k, queries, rows, packed);
+}
+void raytention::packQueryRows(KernelBuilder &k, const ArgumentView &queries,
+                               const PackedRows &packed) {
+  packRows(k, queries, packed);
+}
+void raytention::gatherKeyLanes(KernelBuilder &k, const KeySource &keys,
+                                Value count, const PackedLanes &packed) {
+  packLanes(k, keys, count, packed);
+}
+void raytention::gatherKeyRows(KernelBuilder &k, const KeySource &keys,
+                               const PackedRows &packed) {
+  packRows(k, keys, packed);
 }

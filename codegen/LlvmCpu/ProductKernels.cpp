@@ -47,13 +47,18 @@ static Values zeroTile(KernelBuilder &k) {
   return Values(k.layout.tileRows * k.layout.tileVectors, k.zeroVector());
 }
 
+/// Panels of items: a stack has those of all its channels.
+static int64_t getNumPanels(const PackedLanes &lanes) {
+  return cast<MemRefType>(lanes.data.getType()).getDimSize(0);
+}
+
 /// Partial sums over more than this many terms are added to memory instead of
 /// being carried on: it bounds rounding and keeps panels in the first cache.
 constexpr int64_t kProductDepth = 256;
 
-/// The score product over width panels [begin, end), into or onto `distances`.
-static void scoreProduct(KernelBuilder &k, const PackedQueries &queries,
-                         const PackedKeys &keys, Precision precision,
+/// The product over width panels [begin, end), into or onto `distances`.
+static void scoreProduct(KernelBuilder &k, const PackedLanes &lanes,
+                         const PackedRows &rows, Precision precision,
                          Value begin, Value end, bool onto,
                          const ScoreView &distances) {
   const TileLayout &layout = k.layout;
@@ -66,42 +71,41 @@ static void scoreProduct(KernelBuilder &k, const PackedQueries &queries,
   };
   TileStep step{k, combine};
   Value zero = k.index(0);
-  auto tile = [&](Value row, Value queryPanel) {
+  auto tile = [&](Value row, Value lanePanel) {
     Values acc =
         k.carry(begin, end, 1, zeroTile(k), [&](Value p, ValueRange a) {
-          return k.carry(zero, k.index(layout.panel), 1, a,
-                         [&](Value d, ValueRange a) {
-                           auto left = [&](int64_t i) {
-                             return k.load(keys.data, {p, k.add(row, i), d});
-                           };
-                           auto right = [&](int64_t v) {
-                             return k.loadVector(
-                                 queries.data,
-                                 {queryPanel, k.add(k.mul(p, layout.panel), d),
-                                  k.index(v * layout.lanes)});
-                           };
-                           return step(left, right, a);
-                         });
+          return k.carry(
+              zero, k.index(layout.panel), 1, a, [&](Value d, ValueRange a) {
+                auto left = [&](int64_t i) {
+                  return k.load(rows.data, {p, k.add(row, i), d});
+                };
+                auto right = [&](int64_t v) {
+                  return k.loadVector(
+                      lanes.data, {lanePanel, k.add(k.mul(p, layout.panel), d),
+                                   k.index(v * layout.lanes)});
+                };
+                return step(left, right, a);
+              });
         });
     for (int64_t i = 0; i < layout.tileRows; ++i)
       for (int64_t v = 0; v < layout.tileVectors; ++v) {
         Values at = {k.add(k.add(distances.begin, row), i),
-                     k.add(k.mul(queryPanel, layout.panel), v * layout.lanes)};
+                     k.add(k.mul(lanePanel, layout.panel), v * layout.lanes)};
         Value value = acc[i * layout.tileVectors + v];
         if (onto)
           value = e.add(value, k.loadVector(distances.data, at));
         k.storeVector(value, distances.data, at);
       }
   };
-  k.loop(zero, keys.count, layout.tileRows, [&](Value row) {
-    k.loop(zero, k.index(layout.queryLanes() / layout.panel), 1,
-           [&](Value queryPanel) { tile(row, queryPanel); });
+  k.loop(zero, rows.count, layout.tileRows, [&](Value row) {
+    k.loop(zero, k.index(getNumPanels(lanes)), 1,
+           [&](Value lanePanel) { tile(row, lanePanel); });
   });
 }
 
-/// ||q - k||^2 by differences, for one key and the vector of queries at `lane`.
-static Value differenceNorm(KernelBuilder &k, const PackedQueries &queries,
-                            const PackedKeys &keys, Value row, Value panel,
+/// ||q - k||^2 by differences, for one row and the vector of lanes at `panel`.
+static Value differenceNorm(KernelBuilder &k, const PackedLanes &lanes,
+                            const PackedRows &rows, Value row, Value panel,
                             Value inPanel) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
@@ -112,19 +116,19 @@ static Value differenceNorm(KernelBuilder &k, const PackedQueries &queries,
         return k.carry(
             zero, k.index(layout.panel), 1, a,
             [&](Value d, ValueRange a) -> Values {
-              Value key = k.splat(k.load(keys.data, {p, row, d}));
-              Value query = k.loadVector(
-                  queries.data,
+              Value passing = k.splat(k.load(rows.data, {p, row, d}));
+              Value item = k.loadVector(
+                  lanes.data,
                   {panel, k.add(k.mul(p, layout.panel), d), inPanel});
-              Value difference = e.sub(query, key);
+              Value difference = e.sub(item, passing);
               return {e.fma(difference, difference, a[0])};
             });
       })[0];
 }
 
 /// From q.k (or the squared distance, exact) to the distance of the metric.
-static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
-                            const PackedKeys &keys, Metric metric,
+static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
+                            const PackedRows &rows, Metric metric,
                             Precision precision, const ScoreView &distances) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
@@ -136,8 +140,8 @@ static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
     Value value = k.loadVector(distances.data, at);
     Value norms;
     if (fast) {
-      Value keyNorm = k.splat(k.load(keys.norms, {row}));
-      norms = e.add(k.loadVector(queries.norms, {k.index(lane)}), keyNorm);
+      Value rowNorm = k.splat(k.load(rows.norms, {row}));
+      norms = e.add(k.loadVector(lanes.norms, {k.index(lane)}), rowNorm);
       value = e.max(e.fma(value, e.constant(-2), norms), e.constant(0));
     }
     if (fast && metric == Metric::L2) {
@@ -147,7 +151,7 @@ static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
                                               vector::CombiningKind::OR, close);
       value = k.ifValue(any, value, [&] {
         Value exact =
-            differenceNorm(k, queries, keys, row, k.index(lane / layout.panel),
+            differenceNorm(k, lanes, rows, row, k.index(lane / layout.panel),
                            k.index(lane % layout.panel));
         return e.select(close, exact, value);
       });
@@ -156,33 +160,44 @@ static void finishDistances(KernelBuilder &k, const PackedQueries &queries,
       value = e.sqrt(value);
     k.storeVector(value, distances.data, at);
   };
-  k.loop(k.index(0), keys.count, 1, [&](Value row) {
-    for (int64_t lane = 0; lane < layout.queryLanes(); lane += layout.lanes)
+  k.loop(k.index(0), rows.count, 1, [&](Value row) {
+    for (int64_t lane = 0; lane < layout.itemLanes(); lane += layout.lanes)
       finish(row, lane);
   });
 }
 
-void raytention::computeDistances(KernelBuilder &k,
-                                  const PackedQueries &queries,
-                                  const PackedKeys &keys, Metric metric,
-                                  Precision precision,
-                                  const ScoreView &distances) {
+/// The product over the whole width, in steps of kProductDepth.
+static void buildProduct(KernelBuilder &k, const PackedLanes &lanes,
+                         const PackedRows &rows, Precision precision,
+                         const ScoreView &out) {
   int64_t depth = std::max<int64_t>(1, kProductDepth / k.layout.panel);
   int64_t panels = k.layout.widthPanels();
   Value first = k.index(std::min(depth, panels));
-  scoreProduct(k, queries, keys, precision, k.index(0), first, /*onto=*/false,
-               distances);
+  scoreProduct(k, lanes, rows, precision, k.index(0), first, /*onto=*/false,
+               out);
   if (panels > depth)
     k.loop(first, k.index(panels), depth, [&](Value begin) {
       Value end = k.min(k.add(begin, depth), k.index(panels));
-      scoreProduct(k, queries, keys, precision, begin, end, /*onto=*/true,
-                   distances);
+      scoreProduct(k, lanes, rows, precision, begin, end, /*onto=*/true, out);
     });
-  finishDistances(k, queries, keys, metric, precision, distances);
 }
 
-void raytention::accumulateSums(KernelBuilder &k, int64_t numWeighted,
-                                Value weights, const PackedKeys &keys,
+void raytention::computeDistances(KernelBuilder &k, const PackedLanes &lanes,
+                                  const PackedRows &rows, Metric metric,
+                                  Precision precision,
+                                  const ScoreView &distances) {
+  buildProduct(k, lanes, rows, precision, distances);
+  finishDistances(k, lanes, rows, metric, precision, distances);
+}
+
+void raytention::computeProducts(KernelBuilder &k, const PackedLanes &lanes,
+                                 const PackedRows &rows,
+                                 const ScoreView &products) {
+  buildProduct(k, lanes, rows, Precision::Fast, products);
+}
+
+void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,
+                                Value weights, const PackedRows &rows,
                                 const PartView &sums) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
@@ -191,12 +206,12 @@ void raytention::accumulateSums(KernelBuilder &k, int64_t numWeighted,
   Value zero = k.index(0);
   auto tile = [&](Value row, Value panel) {
     Values acc =
-        k.carry(zero, keys.count, 1, zeroTile(k), [&](Value key, ValueRange a) {
+        k.carry(zero, rows.count, 1, zeroTile(k), [&](Value key, ValueRange a) {
           auto left = [&](int64_t i) {
             return k.load(weights, {key, k.add(row, i)});
           };
           auto right = [&](int64_t v) {
-            return k.loadVector(keys.data,
+            return k.loadVector(rows.data,
                                 {panel, key, k.index(v * layout.lanes)});
           };
           return step(left, right, a);
@@ -210,9 +225,8 @@ void raytention::accumulateSums(KernelBuilder &k, int64_t numWeighted,
                       at);
       }
   };
-  k.loop(zero, k.index(layout.stackRows(numWeighted)), layout.tileRows,
-         [&](Value row) {
-           k.loop(zero, k.index(layout.widthPanels()), 1,
-                  [&](Value panel) { tile(row, panel); });
-         });
+  k.loop(zero, k.index(sumRows), layout.tileRows, [&](Value row) {
+    k.loop(zero, k.index(layout.widthPanels()), 1,
+           [&](Value panel) { tile(row, panel); });
+  });
 }

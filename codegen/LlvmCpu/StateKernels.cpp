@@ -21,7 +21,7 @@ void raytention::initState(KernelBuilder &k, ArrayRef<double> values,
   k.loop(k.index(0), parts, 1, [&](Value part) {
     for (auto [field, value] : llvm::enumerate(values)) {
       Value initial = isPosition ? e.intConstant(value) : e.constant(value);
-      for (int64_t lane = 0; lane < k.layout.queryLanes();
+      for (int64_t lane = 0; lane < k.layout.itemLanes();
            lane += k.layout.lanes)
         k.storeVector(initial, state, {part, k.index(field), k.index(lane)});
     }

@@ -37,7 +37,7 @@ LogicalResult TaskLowering::lower(InitOp op) {
             op.getFloats(), sweep.floatInit(op.getSweep()), layout.element),
         {op.getPositions(), sweep.intInit(op.getSweep()), b.getI32Type()}}) {
     Value data = allocate(MemRefType::get(
-        {*parts, static_cast<int64_t>(values.size()), layout.queryLanes()},
+        {*parts, static_cast<int64_t>(values.size()), layout.itemLanes()},
         element));
     initState(k, values, data, k.index(*parts));
     buffers[state] = StateBuffer{{data, k.index(0)}, *parts};
@@ -45,8 +45,23 @@ LogicalResult TaskLowering::lower(InitOp op) {
   return success();
 }
 
+/// Whether zeros are the start of a gradient's products.
+static bool isStartOfProducts(linalg::FillOp op) {
+  return llvm::any_of(op.getResult(0).getUsers(), [](Operation *user) {
+    return isa<linalg::ContractOp>(user) &&
+           llvm::any_of(user->getUsers(), [](Operation *reader) {
+             return isa<WeighGradOp>(reader);
+           });
+  });
+}
+
 LogicalResult TaskLowering::lower(linalg::FillOp op) {
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  if (type.getRank() == 3)
+    return fillAccumulators(op);
+  // Products are written by the one contraction that they start.
+  if (isStartOfProducts(op))
+    return success();
   if (type.getRank() != 4 && type.getRank() != 5)
     return op.emitOpError() << "expected sums [1, C, rows, D], got " << type;
   int64_t parts = 1;
@@ -87,8 +102,7 @@ LogicalResult TaskLowering::lower(MergeOp op) {
         {&merged.positions, op.getPositions(), sweep.intInit(op.getSweep()),
          b.getI32Type()}}) {
     Value data = allocate(MemRefType::get(
-        {1, static_cast<int64_t>(values.size()), layout.queryLanes()},
-        element));
+        {1, static_cast<int64_t>(values.size()), layout.itemLanes()}, element));
     initState(k, values, data, k.index(1));
     *view = {data, k.index(0)};
     buffers[result] = StateBuffer{*view, 1};

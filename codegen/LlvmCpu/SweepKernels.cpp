@@ -15,9 +15,10 @@ using namespace raytention;
 
 using Values = KernelBuilder::Values;
 
-static ParameterValues inShape(KernelBuilder &k, const TaskParameters &params,
-                               bool vector) {
-  auto shape = [&](Value value) { return vector ? k.splat(value) : value; };
+ParameterValues raytention::getParameterValues(KernelBuilder &k,
+                                               const TaskParameters &params,
+                                               bool inLanes) {
+  auto shape = [&](Value value) { return inLanes ? k.splat(value) : value; };
   ParameterValues values;
   if (!params.tau)
     return values;
@@ -47,7 +48,7 @@ class LaneLoop {
 public:
   LaneLoop(KernelBuilder &k, const TaskParameters &task, Value lane)
       : k(k), lane(lane), e(k.b, k.loc, k.layout.vectorType()),
-        params(inShape(k, task, /*vector=*/true)) {}
+        params(getParameterValues(k, task, /*inLanes=*/true)) {}
 
   /// Carries `init` over the keys; the body sees each pair's z and the key.
   Values
@@ -70,7 +71,8 @@ public:
   }
 
   /// m and log l from the (m, l) at `field`. They stay apart: a weight is
-  /// exp((z - m) - log l), since m + log l would lose digits where |z| is large.
+  /// exp((z - m) - log l), since m + log l would lose digits where |z| is
+  /// large.
   std::pair<Value, Value> logSum(const PartView &state, int64_t field) {
     Value sum = e.max(load(state, field + 1), e.constant(kTinySum));
     return {load(state, field), e.log(sum)};
@@ -134,7 +136,7 @@ struct LogSumSlot {
 
 static void forEachLane(KernelBuilder &k,
                         llvm::function_ref<void(Value)> body) {
-  k.loop(k.index(0), k.index(k.layout.queryLanes()), k.layout.lanes, body);
+  k.loop(k.index(0), k.index(k.layout.itemLanes()), k.layout.lanes, body);
 }
 
 static SmallVector<LogSumSlot> getLogSums(const SweepLayout &sweep) {
@@ -301,8 +303,7 @@ void raytention::weigh(KernelBuilder &k, const PairLoop &loop,
         Value value = logWeight(lane, slot.channel, pair, pair.score);
         Value weight =
             lane.e.exp(lane.subtract(value, logSums[slot.weightSlot]));
-        Value column =
-            k.add(lane.lane, slot.weightSlot * k.layout.queryLanes());
+        Value column = k.add(lane.lane, slot.weightSlot * k.layout.itemLanes());
         k.storeVector(weight, weights, {key, column});
       }
       return Values();

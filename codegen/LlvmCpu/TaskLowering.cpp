@@ -112,7 +112,8 @@ LogicalResult TaskLowering::lower(Operation *op) {
       .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExtractOp,
             tensor::DimOp, tensor::EmptyOp, linalg::FillOp, linalg::ContractOp,
             scf::ForOp, scf::ForallOp, InitOp, LookupOp, DistanceOp,
-            ScoreSweepOp, ReduceSweepOp, WeighOp, MergeOp, FinalizeOp>(
+            ScoreSweepOp, ReduceSweepOp, WeighOp, MergeOp, FinalizeOp,
+            GradRowsOp, WeighGradOp, CopyGradOp, QueryGradOp, KeyGradOp>(
           [&](auto typed) { return lower(typed); })
       .Case<tensor::CastOp>([&](auto cast) -> LogicalResult {
         alias(cast.getResult(), cast.getSource());
@@ -153,21 +154,7 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
       buffers[op.getResult()] = view;
       return success();
     }
-    FailureOr<int64_t> rows = getBound(op, op.getResult(), 1);
-    if (failed(rows))
-      return failure();
-    if (*rows > layout.queries)
-      return op.emitOpError() << "expected at most " << layout.queries
-                              << " rows, the step of the loop, got " << *rows;
-    PackedQueries packed;
-    packed.data = allocate(MemRefType::get({layout.queryLanes() / layout.panel,
-                                            layout.paddedWidth(), layout.panel},
-                                           layout.element));
-    packed.norms =
-        allocate(MemRefType::get({layout.queryLanes()}, layout.element));
-    packQueries(k, view, scalar(op.getMixedSizes()[1], op.getLoc()), packed);
-    buffers[op.getResult()] = QueryBuffer{packed};
-    return success();
+    return packQueries(op, view);
   }
   if (auto *scores = std::get_if<ScoreBuffer>(&source)) {
     buffers[op.getResult()] = ScoreBuffer{
@@ -184,6 +171,39 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
   }
   return op.emitOpError() << "slices a tensor that the CPU lowering does not "
                              "know; expected the fused stage";
+}
+
+/// Queries as the task's own items, or as what passes by.
+LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
+                                        const ArgumentView &view) {
+  FailureOr<RowRange> rows = getRows(op, op.getResult());
+  if (failed(rows))
+    return failure();
+  KernelBuilder k = kernel(op.getLoc());
+  if (side == PairSide::Key) {
+    int64_t padded = layout.paddedRows(rows->bound);
+    PackedRows packed;
+    packed.data = allocateInLoop(MemRefType::get(
+        {layout.widthPanels(), padded, layout.panel}, layout.element));
+    packed.norms = allocateInLoop(MemRefType::get({padded}, layout.element));
+    packed.count = rows->count;
+    packQueryRows(k, view, packed);
+    buffers[op.getResult()] = RowBuffer{packed};
+    return success();
+  }
+  if (rows->bound > layout.items)
+    return op.emitOpError()
+           << "expected at most " << layout.items
+           << " rows, the step of the loop, got " << rows->bound;
+  PackedLanes packed;
+  packed.data = allocate(MemRefType::get(
+      {layout.itemLanes() / layout.panel, layout.paddedWidth(), layout.panel},
+      layout.element));
+  packed.norms =
+      allocate(MemRefType::get({layout.itemLanes()}, layout.element));
+  packQueryLanes(k, view, rows->count, packed);
+  buffers[op.getResult()] = LaneBuffer{packed};
+  return success();
 }
 
 LogicalResult TaskLowering::lower(tensor::InsertSliceOp op) {
@@ -259,8 +279,7 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
     // Stands for what has no elements: a state without fields, no copies.
     KernelBuilder k = kernel(op.getLoc());
     Type element = type.getElementType();
-    Value data =
-        allocate(MemRefType::get({1, 0, layout.queryLanes()}, element));
+    Value data = allocate(MemRefType::get({1, 0, layout.itemLanes()}, element));
     buffers[op.getResult()] = StateBuffer{{data, k.index(0)}, 1};
     return success();
   }
@@ -282,7 +301,7 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
     keys = k.index(type.getDimSize(2));
   // The last register tile may reach past the last key.
   Value padded = k.add(keys, layout.tileRows);
-  auto buffer = MemRefType::get({ShapedType::kDynamic, layout.queryLanes()},
+  auto buffer = MemRefType::get({ShapedType::kDynamic, layout.itemLanes()},
                                 layout.element);
   Value data = allocate(buffer, padded);
   b.setInsertionPointToStart(task);

@@ -27,11 +27,13 @@ constexpr int64_t kLargestTile = int64_t(1) << 16;
 struct ScoreBuffer {
   ScoreView view;
 };
-struct QueryBuffer {
-  PackedQueries packed;
+/// Items in the lanes; keys say where they come from.
+struct LaneBuffer {
+  PackedLanes packed;
+  std::optional<KeySource> keys = std::nullopt;
 };
-struct KeyBuffer {
-  PackedKeys packed;
+struct RowBuffer {
+  PackedRows packed;
 };
 struct WeightBuffer {
   mlir::Value data;
@@ -46,17 +48,19 @@ struct StateBuffer {
 /// Where a tensor of the fused program lives on the CPU. The program is in
 /// destination style, so every update happens in place.
 using TensorBuffer =
-    std::variant<std::monostate, ArgumentView, ScoreBuffer, QueryBuffer,
-                 KeyBuffer, WeightBuffer, StateBuffer>;
+    std::variant<std::monostate, ArgumentView, ScoreBuffer, LaneBuffer,
+                 RowBuffer, WeightBuffer, StateBuffer>;
 
 /// Lowers the body of the outer forall, op by op, to loops on buffers.
 class TaskLowering {
 public:
-  TaskLowering(mlir::OpBuilder &b, const TileLayout &layout,
+  /// The task's own items are queries, or, with `side` key, keys.
+  TaskLowering(mlir::OpBuilder &b, const TileLayout &layout, PairSide side,
                mlir::IRMapping &scalars,
                llvm::DenseMap<mlir::Value, TensorBuffer> &buffers,
                mlir::Block *task)
-      : b(b), layout(layout), scalars(scalars), buffers(buffers), task(task) {}
+      : b(b), layout(layout), side(side), scalars(scalars), buffers(buffers),
+        task(task) {}
 
   llvm::LogicalResult lowerBlock(mlir::Block &block);
 
@@ -79,6 +83,25 @@ private:
   llvm::LogicalResult lower(WeighOp op);
   llvm::LogicalResult lower(MergeOp op);
   llvm::LogicalResult lower(FinalizeOp op);
+  llvm::LogicalResult lower(GradRowsOp op);
+  llvm::LogicalResult lower(WeighGradOp op);
+  llvm::LogicalResult lower(CopyGradOp op);
+  llvm::LogicalResult lower(QueryGradOp op);
+  llvm::LogicalResult lower(KeyGradOp op);
+
+  llvm::LogicalResult packQueries(mlir::tensor::ExtractSliceOp op,
+                                  const ArgumentView &view);
+  llvm::LogicalResult fillAccumulators(mlir::linalg::FillOp op);
+  llvm::LogicalResult multiplyStack(mlir::linalg::ContractOp op);
+  /// Sizes of a slice of a per-row argument: most rows and those present.
+  struct RowRange {
+    int64_t bound;
+    mlir::Value count;
+  };
+  llvm::FailureOr<RowRange> getRows(mlir::Operation *op, mlir::Value slice);
+  /// `lengths`, or the number of keys where there are none.
+  llvm::FailureOr<mlir::Value> getLength(mlir::Operation *op,
+                                         mlir::Value lengths, mlir::Value keys);
 
   mlir::Value scalar(mlir::Value value) {
     return scalars.lookupOrDefault(value);
@@ -112,6 +135,7 @@ private:
 
   mlir::OpBuilder &b;
   const TileLayout &layout;
+  PairSide side;
   mlir::IRMapping &scalars;
   llvm::DenseMap<mlir::Value, TensorBuffer> &buffers;
   mlir::Block *task;

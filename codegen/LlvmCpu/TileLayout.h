@@ -16,16 +16,18 @@
 
 namespace raytention {
 
-/// How a query tile lies in memory on a CPU. Scores stand transposed, a key per
-/// row and a query per lane, so that row maxima and sums need no horizontal
-/// step. A panel is `panel` consecutive queries or channels of width D.
+/// How the pairs of a task lie in memory on a CPU. The task's own items, the
+/// queries of a tile or, for the gradient of keys, the keys of a chunk, stand
+/// in the lanes; the others pass by, one per row, so that sums over them need
+/// no horizontal step. A panel is `panel` consecutive items or channels of
+/// width D.
 ///
-///   queries  [queryLanes/panel][paddedWidth][panel]
-///   keys     [paddedWidth/panel][chunk rows][panel]
-///   scores   [keys][queryLanes]
-///   weights  [chunk rows][stackRows]      row c * queryLanes + query
+///   lanes    [itemLanes/panel][paddedWidth][panel]
+///   rows     [paddedWidth/panel][rows][panel]
+///   scores   [rows][itemLanes]
+///   weights  [rows][stackRows]      column c * itemLanes + item
 ///   sums     [parts][paddedWidth/panel][stackRows][panel]
-///   states   [parts][fields][queryLanes]
+///   states   [parts][fields][itemLanes]
 struct TileLayout {
   mlir::FloatType element; ///< accumulators
   int64_t lanes;           ///< elements per vector
@@ -33,18 +35,18 @@ struct TileLayout {
   int64_t tileRows;        ///< rows of a register tile
   int64_t tileVectors;     ///< vectors of a register tile
   int64_t width;           ///< D
-  int64_t queries;         ///< most rows of a query tile
+  int64_t items;           ///< most items of a task
 
   static TileLayout get(const CpuTarget &target, mlir::FloatType element,
-                        int64_t width, int64_t queries);
+                        int64_t width, int64_t items);
 
-  int64_t queryLanes() const { return roundUp(queries, panel); }
+  int64_t itemLanes() const { return roundUp(items, panel); }
   int64_t paddedWidth() const { return roundUp(width, panel); }
   int64_t widthPanels() const { return paddedWidth() / panel; }
   /// Rows that register tiles touch for `rows` rows.
   int64_t paddedRows(int64_t rows) const { return roundUp(rows, tileRows); }
   int64_t stackRows(int64_t numWeighted) const {
-    return roundUp(numWeighted * queryLanes(), tileRows);
+    return roundUp(numWeighted * itemLanes(), tileRows);
   }
   mlir::VectorType vectorType() const {
     return mlir::VectorType::get({lanes}, element);

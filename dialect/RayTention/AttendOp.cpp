@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/ShapeChecker.h"
 #include "dialect/RayTention/SweepLayout.h"
@@ -36,11 +37,24 @@ static LogicalResult verifySupported(AttendOp op) {
   if (op.getMetric() == Metric::Dot)
     return reject("the metric dot is");
   for (Value value : {op.getQueries(), op.getIds()})
-    if (value &&
-        llvm::is_contained(cast<RankedTensorType>(value.getType()).getShape(),
-                           0))
+    if (value && llvm::is_contained(
+                     cast<RankedTensorType>(value.getType()).getShape(), 0))
       return reject("a static size of 0 (a dynamic one may be 0) is");
   return verifyMask(op, "C11", op.getMaskAttr());
+}
+
+static LogicalResult checkSaved(AttendOp op, ShapeChecker &shapes, Saved saved,
+                                Value value, Type element) {
+  Type i32 = IntegerType::get(op.getContext(), 32);
+  switch (saved) {
+  case Saved::Norm:
+    return shapes.check("C8", "norm", value, {"B", "Tq"}, element);
+  case Saved::Indices:
+    return shapes.check("C8", "indices", value, {"B", "Tq", "copies"}, i32);
+  case Saved::LogSums:
+    return shapes.check("C8", "log_sums", value, {"B", "Tq", "L"}, element);
+  }
+  llvm_unreachable("a saved value is one of the enum");
 }
 
 static LogicalResult verifySaved(AttendOp op, ShapeChecker &shapes,
@@ -58,12 +72,7 @@ static LogicalResult verifySaved(AttendOp op, ShapeChecker &shapes,
       return op.emitOpError()
              << "C8: expected #rt.saved entries, none twice, got "
              << saves[index];
-    LogicalResult ok =
-        saved.getValue() == Saved::Norm
-            ? shapes.check("C8", "norm", value, {"B", "Tq"}, element)
-            : shapes.check("C8", "indices", value, {"B", "Tq", "copies"},
-                           IntegerType::get(op.getContext(), 32));
-    if (failed(ok))
+    if (failed(checkSaved(op, shapes, saved.getValue(), value, element)))
       return failure();
   }
   return success();
@@ -111,6 +120,7 @@ LogicalResult AttendOp::verify() {
     return emitOpError() << "C3: expected ids of i32 or i64, got " << id;
   shapes.bind("S", getSignalWidth(getChannels(), dModel));
   shapes.bind("copies", getNumCopies(getChannels()));
+  shapes.bind("L", GradientLayout::get(getChannels()).numSaved);
   if (failed(shapes.check("C7", "signals", getSignals(), {"B", "Tq", "S"},
                           element)) ||
       failed(shapes.check("C9", "lengths", getLengths(), {"B"},

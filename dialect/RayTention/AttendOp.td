@@ -24,7 +24,10 @@ def RT_AttendOp : RT_Op<"attend", [Pure, AttrSizedOperandSegments]> {
 
     Results: `y [B, Tq, S]`, then the saved per-row values in the order of
     `saves`: `norm` is `||x_i||` `[B, Tq]`, `indices` the position of the key
-    that each copying channel chose, i32 `[B, Tq, copies]`. A sequence shorter
+    that each copying channel chose, i32 `[B, Tq, copies]`, `log_sums` what
+    gradients need of the row's sums, `[B, Tq, L]`: the largest z and the log of
+    `sum_j exp(z_ij - max)`, the same pair of each channel that normalises by a
+    sum of its own, and what channels add. A sequence shorter
     than T is said by `lengths`; rows beyond it are zero.
 
     Constraints:

@@ -71,12 +71,52 @@ struct ParameterValues {
 
 /// A finished row.
 struct RowValues {
-  mlir::Value logSumExp;   ///< lse
+  mlir::Value logSumExp;      ///< lse
   mlir::Value relativeLogSum; ///< own log-sum minus lse; 0 without an own one
-  mlir::Value row;         ///< position, i32
-  mlir::Value last;        ///< position of the sequence's last token, i32
-  mlir::ValueRange score;  ///< own state of the score sweep
-  mlir::ValueRange reduce; ///< own state of the reduce sweep
+  mlir::Value row;            ///< position, i32
+  mlir::Value last;           ///< position of the sequence's last token, i32
+  mlir::ValueRange score;     ///< own state of the score sweep
+  mlir::ValueRange reduce;    ///< own state of the reduce sweep
+};
+
+/// A row whose gradient is prepared or finished. G is the gradient of the
+/// channel's part of x: `dx`, cut to the channel.
+struct GradientRow {
+  mlir::Value gradient;       ///< G of a scalar channel
+  mlir::Value along;          ///< the sum of G times the channel's value
+  mlir::Value relativeLogSum; ///< as in RowValues
+  mlir::Value row, last;      ///< as in RowValues
+  mlir::ValueRange saved;     ///< what the channel saved
+};
+
+/// What a channel makes of a row before it meets keys.
+struct RowGradient {
+  /// Weighted form: with p the normalised weight, `factor p` is the weight of G
+  /// in the key's gradient, and `w dw = factor p (G . k - offset)`.
+  mlir::Value factor, offset;
+  /// The part of `sum_j w_ij dw_ij` that is left to subtract; null is 0.
+  mlir::Value weightSum;
+};
+
+/// A pair in the gradient's sweep; logWeight and weight are set.
+struct GradientPair : PairValues {
+  mlir::Value gradient;       ///< G of a scalar channel
+  mlir::Value weightGradient; ///< `w dw` of a weighted channel
+  mlir::ValueRange saved;     ///< what the channel saved of the row
+};
+
+/// Contributions of a scalar channel; null is 0.
+struct PairGradient {
+  mlir::Value weight;   ///< dw, of the weight
+  mlir::Value score;    ///< dz, past the softmax
+  mlir::Value distance; ///< ddist, past the score
+};
+
+/// A row's part in the gradients of the parameters; null is 0.
+struct ParameterGradient {
+  mlir::Value tau;
+  mlir::Value gamma; ///< of gammas[gammaIndex]
+  int64_t gammaIndex = -1;
 };
 
 /// What a channel's reference decomposition may use. All tensors; `element`

@@ -83,6 +83,9 @@ Value ElementBuilder::sqrt(Value a) {
 Value ElementBuilder::greater(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
 }
+Value ElementBuilder::equal(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, a, b);
+}
 Value ElementBuilder::less(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, a, b);
 }

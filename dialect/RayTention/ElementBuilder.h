@@ -42,6 +42,7 @@ public:
   mlir::Value sqrt(mlir::Value a);
   mlir::Value greater(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
+  mlir::Value equal(mlir::Value a, mlir::Value b);
   mlir::Value logicalAnd(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value intSub(mlir::Value a, mlir::Value b);

@@ -19,6 +19,13 @@ Value CausalAttr::getVisibleEnd(OpBuilder &b, Location loc, Value firstRow,
   return arith::MinSIOp::create(b, loc, end, numKeys);
 }
 
+Value CausalAttr::getSeeingBegin(OpBuilder &b, Location loc, Value firstRow,
+                                 Value firstKey) const {
+  Value begin = arith::SubIOp::create(b, loc, firstKey, firstRow);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  return arith::MaxSIOp::create(b, loc, begin, zero);
+}
+
 Value CausalAttr::isVisible(ElementBuilder &b, Value row, Value key) const {
   return b.intAtMost(key, row);
 }

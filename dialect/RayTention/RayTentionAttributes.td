@@ -35,7 +35,8 @@ def RT_DecayOrigin : RT_Enum<"DecayOrigin", "where backward decays count from", 
 def RT_DecayOriginAttr : RT_EnumAttr<RT_DecayOrigin, "decay_origin">;
 
 def RT_Saved : RT_Enum<"Saved", "a per-row value handed on beside the signals", [
-  I32EnumAttrCase<"Norm", 0, "norm">, I32EnumAttrCase<"Indices", 1, "indices">]>;
+  I32EnumAttrCase<"Norm", 0, "norm">, I32EnumAttrCase<"Indices", 1, "indices">,
+  I32EnumAttrCase<"LogSums", 2, "log_sums">]>;
 def RT_SavedAttr : RT_EnumAttr<RT_Saved, "saved">;
 
 def RT_Direction : RT_Enum<"Direction", "which way a decay falls off", [
@@ -56,6 +57,10 @@ def RT_OrderAttr : RT_EnumAttr<RT_Order, "order">;
 def RT_SweepKind : RT_Enum<"SweepKind", "which of the two sweeps", [
   I32EnumAttrCase<"Score", 0, "score">, I32EnumAttrCase<"Reduce", 1, "reduce">]>;
 def RT_SweepKindAttr : RT_EnumAttr<RT_SweepKind, "sweep">;
+
+def RT_PairSide : RT_Enum<"PairSide", "what a gradient's accumulators stand for",
+  [I32EnumAttrCase<"Query", 0, "query">, I32EnumAttrCase<"Key", 1, "key">]>;
+def RT_PairSideAttr : RT_EnumAttr<RT_PairSide, "side">;
 
 def RT_ScorePlan : RT_Enum<"ScorePlan", "what the reduce sweep reads", [
   I32EnumAttrCase<"Keep", 0, "keep">,

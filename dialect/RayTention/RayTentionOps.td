@@ -12,5 +12,6 @@
 include "AttendOp.td"
 include "ReferenceOps.td"
 include "SweepOps.td"
+include "GradientOps.td"
 
 #endif // RAYTENTION_OPS_TD

@@ -28,25 +28,41 @@ static Type i64(Operation *op) {
   return IntegerType::get(op->getContext(), 64);
 }
 
+/// C1 of a gather and its adjoint: rows at the indices of a table.
+static LogicalResult verifyRows(Operation *op, StringRef tableName, Value table,
+                                Value indices, Value rows) {
+  ShapeChecker shapes(op);
+  Type index = elementOf(indices);
+  if (!index.isInteger(32) && !index.isInteger(64))
+    return op->emitOpError()
+           << "C1: expected indices of i32 or i64, got " << index;
+  LogicalResult checked =
+      rankOf(table) == 3 ? shapes.check("C1", tableName, table, {"B", "V", "D"})
+                         : shapes.check("C1", tableName, table, {"V", "D"});
+  return success(
+      succeeded(checked) &&
+      succeeded(shapes.check("C1", "indices", indices, {"B", "N"})) &&
+      succeeded(shapes.check("C1", "rows", rows, {"B", "N", "D"})));
+}
+
 LogicalResult LookupOp::verify() {
-  ShapeChecker shapes(*this);
   Type element = elementOf(getTable());
   if (element.isBF16() && elementOf(getRows()).isF32())
     element = elementOf(getRows());
   if (elementOf(getRows()) != element)
     return emitOpError() << "C2: expected rows of " << element << ", got "
                          << getRows().getType();
-  Type index = elementOf(getIndices());
-  if (!index.isInteger(32) && !index.isInteger(64))
-    return emitOpError() << "C1: expected indices of i32 or i64, got " << index;
-  LogicalResult table =
-      rankOf(getTable()) == 3
-          ? shapes.check("C1", "a table", getTable(), {"B", "V", "D"})
-          : shapes.check("C1", "a table", getTable(), {"V", "D"});
-  return success(
-      succeeded(table) &&
-      succeeded(shapes.check("C1", "indices", getIndices(), {"B", "N"})) &&
-      succeeded(shapes.check("C1", "rows", getRows(), {"B", "N", "D"})));
+  return verifyRows(*this, "a table", getTable(), getIndices(), getRows());
+}
+
+LogicalResult ScatterAddOp::verify() {
+  Type element = elementOf(getRows());
+  if (!element.isF32() && !element.isF64())
+    return emitOpError() << "C2: expected rows of f32 or f64, got " << element;
+  if (elementOf(getInit()) != element)
+    return emitOpError() << "C2: expected an init of " << element << ", got "
+                         << getInit().getType();
+  return verifyRows(*this, "an init", getInit(), getIndices(), getRows());
 }
 
 LogicalResult DistanceOp::verify() {

@@ -38,6 +38,35 @@ def RT_LookupOp : RT_Op<"lookup", [Pure]> {
   let hasVerifier = 1;
 }
 
+def RT_ScatterAddOp : RT_Op<"scatter_add", [Pure,
+    AllTypesMatch<["init", "result"]>]> {
+  let summary = "rows added to a table by index: the adjoint of rt.lookup";
+  let description = [{
+    `result[v] = init[v] + sum of rows[b, j] over all (b, j) with
+    indices[b, j] = v`, or, for a table with a leading batch, `result[b, v] =
+    init[b, v] + sum of rows[b, j] over all j with indices[b, j] = v`. The sums
+    run in order of batch, then position.
+
+    Constraints:
+    * C1: rows are `[B, N, D]`, indices `[B, N]` of i32 or i64, init and the
+      result `[V, D]` or `[B, V, D]`.
+    * C2: rows and init have one element type, f32 or f64.
+
+    ```mlir
+    %dtable = rt.scatter_add %dk into %zeros[%ids]
+      : tensor<1x?x64xf32>, tensor<1x?xi32> -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$rows, AnyRankedTensor:$init,
+    AnyRankedTensor:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $rows `into` $init `[` $indices `]` attr-dict `:` type($rows) `,`
+    type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def RT_DistanceOp : RT_Op<"distance", [Pure,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition",

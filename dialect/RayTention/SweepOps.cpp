@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/ShapeChecker.h"
 #include "dialect/RayTention/SweepLayout.h"
@@ -65,17 +66,6 @@ ScoreSweepOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                SmallVectorImpl<Type> &types) {
   Adaptor op(operands, attributes, properties, regions);
   types.append({op.getFloatsIn().getType(), op.getPositionsIn().getType()});
-  return success();
-}
-
-LogicalResult
-FinalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                             ValueRange operands, DictionaryAttr attributes,
-                             OpaqueProperties properties, RegionRange regions,
-                             SmallVectorImpl<Type> &types) {
-  Adaptor op(operands, attributes, properties, regions);
-  types.append({op.getSignalsIn().getType(), op.getNormIn().getType(),
-                op.getIndicesIn().getType()});
   return success();
 }
 
@@ -190,6 +180,14 @@ LogicalResult FinalizeOp::verify() {
     return failure();
   shapes.bind("S", getSignalWidth(getChannels(), shapes.getSize("D")));
   shapes.bind("N", getNumCopies(getChannels()));
+  shapes.bind("L", GradientLayout::get(getChannels()).numSaved);
+  Type logSums = getLogSums() ? getLogSums().getType() : Type();
+  if ((getLogSumsIn() ? getLogSumsIn().getType() : Type()) != logSums)
+    return emitOpError() << "C4: expected log-sums on both sides, of one type, "
+                            "or on none";
+  if (failed(shapes.check("C4", "log-sums", getLogSumsIn(), {"B", "Tq", "L"},
+                          element)))
+    return failure();
   Type i32 = IntegerType::get(getContext(), 32);
   return success(succeeded(shapes.check("C3", "signals", getSignalsIn(),
                                         {"B", "Tq", "S"}, element)) &&

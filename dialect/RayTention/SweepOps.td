@@ -199,9 +199,9 @@ def RT_MergeOp : RT_Op<"merge", [Pure]> {
   let hasVerifier = 1;
 }
 
-def RT_FinalizeOp : RT_Op<"finalize", [Pure,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
-    DestinationStyleOpInterface,
+def RT_FinalizeOp : RT_Op<"finalize", [Pure, AttrSizedOperandSegments,
+    AllTypesMatch<["signals_in", "signals"]>, AllTypesMatch<["norm_in", "norm"]>,
+    AllTypesMatch<["indices_in", "indices"]>, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition"]>]> {
   let summary = "channels from states: concatenated, normalised, written";
@@ -209,7 +209,8 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure,
     Each channel of the list finishes its row: a weighted sum times its factor,
     a key copied by position, or a scalar; the row is normalised. Channels find
     their state in the sweeps' list `of`, by equality. Results: the signals
-    `[B, Tq, S]`, the norm `[B, Tq]` and the copies' positions `[B, Tq, N]`.
+    `[B, Tq, S]`, the norm `[B, Tq]`, the copies' positions `[B, Tq, N]` and,
+    where a gradient will need them, the saved log-sums `[B, Tq, L]`.
 
     Constraints:
     * C1: every entry of both lists is a channel, and every channel of the first
@@ -217,6 +218,8 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure,
     * C2: the states and sums have the shapes that the second list demands.
     * C3: table `[V, D]`, ids `[B, T]`; outs `[B, Tq, S]`, `[B, Tq]`,
       `[B, Tq, N]` of i32; results have the types of the outs.
+    * C4: log-sums stand on both sides or on none, `[B, Tq, L]` with L as the
+      first list demands.
   }];
   let arguments = (ins AnyRankedTensor:$score_floats,
     AnyRankedTensor:$score_positions, AnyRankedTensor:$reduce_floats,
@@ -224,11 +227,11 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure,
     AnyRankedTensor:$table, AnyRankedTensor:$ids, AnyRankedTensor:$tau,
     AnyRankedTensor:$gammas, Index:$row, AnyRankedTensor:$signals_in,
     AnyRankedTensor:$norm_in, AnyRankedTensor:$indices_in,
-    // Last, so that result types are inferred from the outs with it or without.
+    Optional<AnyRankedTensor>:$log_sums_in,
     Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels, ArrayAttr:$sweep_channels,
     DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
   let results = (outs AnyRankedTensor:$signals, AnyRankedTensor:$norm,
-    AnyRankedTensor:$indices);
+    AnyRankedTensor:$indices, Optional<AnyRankedTensor>:$log_sums);
   let assemblyFormat = [{
     $channels `of` $sweep_channels
     `score` `(` $score_floats `,` $score_positions `:` type($score_floats) `,`
@@ -239,7 +242,9 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure,
     `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
     `at` `(` $row `)` (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `outs` `(` $signals_in `,` $norm_in `,` $indices_in `:` type($signals_in)
-    `,` type($norm_in) `,` type($indices_in) `)` attr-dict
+    `,` type($norm_in) `,` type($indices_in) `)`
+    (`log_sums` `(` $log_sums_in^ `:` type($log_sums_in) `)`)? attr-dict
+    (`->` type($log_sums)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();

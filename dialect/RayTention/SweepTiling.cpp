@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTention/Slicer.h"
 #include "dialect/RayTention/SweepLayout.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -18,6 +19,7 @@
 
 using namespace mlir;
 using namespace raytention;
+using namespace raytention::pairs;
 
 MutableOperandRange ScoreSweepOp::getDpsInitsMutable() {
   auto [begin, size] = getODSOperandIndexAndLength(5);
@@ -29,65 +31,8 @@ MutableOperandRange ReduceSweepOp::getDpsInitsMutable() {
 }
 MutableOperandRange FinalizeOp::getDpsInitsMutable() {
   auto [begin, size] = getODSOperandIndexAndLength(10);
-  return MutableOperandRange(*this, begin, size + 2);
+  return MutableOperandRange(*this, begin, size + (getLogSumsIn() ? 3 : 2));
 }
-
-namespace {
-
-/// Slices operands along named axes: each dimension of an operand is one of the
-/// loop axes (batch, row, key) or taken whole. A slice of a state without
-/// fields does not verify; whoever tiles replaces it by its producer or by an
-/// empty tensor, and inserts nothing for it.
-enum Axis { Batch = 0, Row = 1, Key = 2, Whole = -1 };
-
-class Slicer {
-public:
-  Slicer(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> offsets,
-         ArrayRef<OpFoldResult> sizes)
-      : b(b), loc(loc), offsets(offsets), sizes(sizes) {}
-
-  void position(Value value, ArrayRef<Axis> axes,
-                SmallVector<OpFoldResult> &begin,
-                SmallVector<OpFoldResult> &extent) {
-    for (auto [dim, axis] : llvm::enumerate(axes)) {
-      begin.push_back(axis == Whole ? OpFoldResult(b.getIndexAttr(0))
-                                    : offsets[axis]);
-      extent.push_back(axis == Whole ? tensor::getMixedSize(b, loc, value, dim)
-                                     : sizes[axis]);
-    }
-  }
-
-  Value operator()(Value value, ArrayRef<Axis> axes) {
-    if (!value)
-      return value;
-    SmallVector<OpFoldResult> begin, extent;
-    position(value, axes, begin, extent);
-    SmallVector<OpFoldResult> strides(axes.size(), b.getIndexAttr(1));
-    auto slice =
-        tensor::ExtractSliceOp::create(b, loc, value, begin, extent, strides);
-    slices.push_back(slice);
-    return slice;
-  }
-
-  /// `base + offset` along an axis, as an index value.
-  Value shift(Value base, Axis axis) {
-    if (isZeroInteger(offsets[axis]))
-      return base;
-    Value offset = getValueOrCreateConstantIndexOp(b, loc, offsets[axis]);
-    if (isZeroInteger(OpFoldResult(base)))
-      return offset;
-    return arith::AddIOp::create(b, loc, base, offset);
-  }
-
-  SmallVector<Operation *> slices;
-
-private:
-  OpBuilder &b;
-  Location loc;
-  ArrayRef<OpFoldResult> offsets, sizes;
-};
-
-} // namespace
 
 static SmallVector<Range> getPairDomain(OpBuilder &b, Location loc,
                                         Value distances) {
@@ -363,12 +308,16 @@ FinalizeOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
   Value signals = slice(getSignalsIn(), perRow);
   Value norm = slice(getNormIn(), {Batch, Row});
   Value indices = slice(getIndicesIn(), perRow);
+  Value logSums = slice(getLogSumsIn(), perRow);
+  SmallVector<Type> types = {signals.getType(), norm.getType(),
+                             indices.getType()};
+  if (logSums)
+    types.push_back(logSums.getType());
   auto tiled = FinalizeOp::create(
-      b, getLoc(),
-      TypeRange{signals.getType(), norm.getType(), indices.getType()},
-      scoreFloats, scorePositions, reduceFloats, reducePositions, sums,
-      getTable(), ids, getTau(), getGammas(), row, signals, norm, indices,
-      lengths, getChannelsAttr(), getSweepChannelsAttr(), getDecayOriginAttr());
+      b, getLoc(), types, scoreFloats, scorePositions, reduceFloats,
+      reducePositions, sums, getTable(), ids, getTau(), getGammas(), row,
+      signals, norm, indices, logSums, lengths, getChannelsAttr(),
+      getSweepChannelsAttr(), getDecayOriginAttr());
   SmallVector<Value> results(tiled->getResults());
   return TilingResult{{tiled}, results, slice.slices};
 }

@@ -71,6 +71,10 @@ struct DecomposeAttend : public OpRewritePattern<AttendOp> {
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     DecomposeContext context = buildWeights(op, rewriter);
+    if (savesLogSums(op)) {
+      op.emitOpError() << "saves log_sums, which the reference does not keep";
+      return rewriter.notifyMatchFailure(op, "saves log_sums");
+    }
     SmallVector<Value> values, positions;
     for (Attribute channel : op.getChannels()) {
       auto parts = cast<ChannelInterface>(channel).decompose(context);
@@ -94,6 +98,11 @@ struct DecomposeAttend : public OpRewritePattern<AttendOp> {
   }
 
 private:
+  static bool savesLogSums(AttendOp op) {
+    auto logSums = SavedAttr::get(op.getContext(), Saved::LogSums);
+    return op.getSavesAttr() && llvm::is_contained(op.getSavesAttr(), logSums);
+  }
+
   /// What all channels share: keys, distances, scores and weights.
   DecomposeContext buildWeights(AttendOp op, OpBuilder &b) const {
     Location loc = op.getLoc();

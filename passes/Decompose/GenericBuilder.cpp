@@ -102,3 +102,20 @@ Value Positions::isInside(OpBuilder &b, Location loc, Value position) const {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position,
                                length);
 }
+
+Value Positions::getDecayExponent(OpBuilder &b, Location loc,
+                                  Direction direction, DecayOrigin origin,
+                                  Value numKeys) const {
+  Value key = linalg::IndexOp::create(b, loc, 2);
+  if (direction == Direction::Forward)
+    return key;
+  Value end;
+  if (origin == DecayOrigin::Query) {
+    end = getRow(b, loc);
+  } else {
+    Value length = getLength(b, loc);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    end = arith::SubIOp::create(b, loc, length ? length : numKeys, one);
+  }
+  return arith::SubIOp::create(b, loc, end, key);
+}

@@ -9,6 +9,8 @@
 #ifndef RAYTENTION_PASSES_DECOMPOSE_GENERICBUILDER_H
 #define RAYTENTION_PASSES_DECOMPOSE_GENERICBUILDER_H
 
+#include "dialect/RayTention/Channel.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -65,6 +67,12 @@ public:
   /// Whether `position` stands inside the sequence.
   mlir::Value isInside(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::Value position) const;
+  /// The exponent of a decay at the key of loop 2, an index: the key's position
+  /// forward, its distance from the origin backward; below 0 only for keys that
+  /// the row does not see.
+  mlir::Value getDecayExponent(mlir::OpBuilder &b, mlir::Location loc,
+                               Direction direction, DecayOrigin origin,
+                               mlir::Value numKeys) const;
 
 private:
   mlir::Value queryOffset, lengths;

@@ -33,9 +33,9 @@ def ToLinalgPass : Pass<"rt-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "reference ops in linalg, tensor, arith and math";
   let description = [{
     Before: the reference ops `rt.lookup`, `rt.distance`, `rt.softmax`,
-    `rt.decay`, `rt.reduce`, `rt.arg_select`, `rt.normalize`. After: one
-    `linalg.generic` per step, gathers by `tensor.extract`, and no op of the rt
-    dialect; any other rt op is an error that names it. Sums run in the ops'
+    `rt.decay`, `rt.reduce`, `rt.arg_select`, `rt.normalize`, `rt.scatter_add`.
+    After: one `linalg.generic` per step, gathers by `tensor.extract`, scatters
+    as loops in order, and no op of the rt dialect; any other rt op is an error that names it. Sums run in the ops'
     float type, in order of position.
   }];
   let dependentDialects = [

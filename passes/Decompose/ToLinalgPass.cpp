@@ -23,7 +23,7 @@ namespace {
 
 bool isReferenceOp(Operation *op) {
   return isa<LookupOp, DistanceOp, SoftmaxOp, DecayOp, ReduceOp, ArgSelectOp,
-             NormalizeOp>(op);
+             NormalizeOp, ScatterAddOp>(op);
 }
 
 struct ToLinalgPass : public raytention::impl::ToLinalgPassBase<ToLinalgPass> {
@@ -38,6 +38,7 @@ struct ToLinalgPass : public raytention::impl::ToLinalgPassBase<ToLinalgPass> {
     populateWeightsToLinalg(patterns);
     populateRowsToLinalg(patterns);
     populateSelectToLinalg(patterns);
+    populateScatterToLinalg(patterns);
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
       signalPassFailure();

@@ -23,6 +23,8 @@ void populateWeightsToLinalg(mlir::RewritePatternSet &patterns);
 void populateRowsToLinalg(mlir::RewritePatternSet &patterns);
 /// rt.arg_select.
 void populateSelectToLinalg(mlir::RewritePatternSet &patterns);
+/// rt.scatter_add.
+void populateScatterToLinalg(mlir::RewritePatternSet &patterns);
 
 } // namespace raytention
 

@@ -141,7 +141,9 @@ struct LowerDecay : public OpRewritePattern<DecayOp> {
     Value decayed = buildGeneric(
         rewriter, loc, 3, {{weights, {0, 1, 2}}}, {empty, {0, 1, 2}},
         [&](OpBuilder &b, Location loc, ValueRange args) {
-          Value exponent = buildExponent(op, b, numKeys);
+          Positions positions(op.getQueryOffset(), op.getLengths());
+          Value exponent = positions.getDecayExponent(
+              b, loc, op.getDirection(), op.getOrigin(), numKeys);
           return decay(b, loc, args[0], exponent, logGamma);
         });
     rewriter.replaceOp(op, decayed);
@@ -154,25 +156,6 @@ private:
     Value index = arith::ConstantIndexOp::create(b, loc, op.getIndex());
     Value gamma = tensor::ExtractOp::create(b, loc, op.getGammas(), index);
     return math::LogOp::create(b, loc, gamma);
-  }
-
-  /// `p`, an index: the key's position forward, the distance from the origin
-  /// backward.
-  Value buildExponent(DecayOp op, OpBuilder &b, Value numKeys) const {
-    Location loc = op.getLoc();
-    Value key = linalg::IndexOp::create(b, loc, 2);
-    if (op.getDirection() == Direction::Forward)
-      return key;
-    Positions positions(op.getQueryOffset(), op.getLengths());
-    Value origin;
-    if (op.getOrigin() == DecayOrigin::Query) {
-      origin = positions.getRow(b, loc);
-    } else {
-      Value length = positions.getLength(b, loc);
-      Value one = arith::ConstantIndexOp::create(b, loc, 1);
-      origin = arith::SubIOp::create(b, loc, length ? length : numKeys, one);
-    }
-    return arith::SubIOp::create(b, loc, origin, key);
   }
 
   Value decay(OpBuilder &b, Location loc, Value weight, Value exponent,

@@ -42,4 +42,33 @@ def FuseChannelsPass : Pass<"rt-fuse-channels", "::mlir::func::FuncOp"> {
     Statistic<"numDropped", "dropped", "reduce sweeps left without state">];
 }
 
+def FuseGradientPass : Pass<"rt-fuse-gradient", "::mlir::func::FuncOp"> {
+  let summary = "one body per chunk of a gradient: products and weights";
+  let description = [{
+    A gradient's sweep over a chunk becomes one product of the stacked gradients
+    of all weighted channels with the chunk's keys, the weights and coefficients
+    of its pairs, and the products that add them up: for the query side one with
+    the keys, for the key side one with the stack and one with the queries.
+    Copies add theirs last. The two sweeps stand apart: run it after
+    --rt-chunk-keys and --rt-tile-keys.
+
+    Before:
+    ```mlir
+    %f, %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) copies(%y, %dy, %x) ...
+    ```
+    After:
+    ```mlir
+    %g = linalg.contract ins(%stack, %k) outs(%zeros)
+    %w, %c, %f = rt.weigh_grad <key> [...] ins(%d, %rows, %g) ...
+    %s1 = linalg.contract ins(%w, %stack) outs(%s0)
+    %s2 = linalg.contract ins(%c, %q) outs(%s1)
+    %s = rt.copy_grad [...] (%rows, %y, %dy, %x) at(%j) outs(%s2)
+    ```
+  }];
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numFused", "fused", "sweeps fused">];
+}
+
 #endif // RAYTENTION_PASSES_FUSE_PASSES

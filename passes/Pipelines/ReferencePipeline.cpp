@@ -8,6 +8,7 @@
 
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Decompose/Passes.h"
+#include "passes/Differentiate/Passes.h"
 #include "passes/Pipelines/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
@@ -47,8 +48,8 @@ static void bufferize(OpPassManager &pm) {
       bufferization::createOptimizeAllocationLivenessPass());
 }
 
-void raytention::buildReferencePipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createDecomposePass());
+/// From reference ops to loops over buffers.
+static void buildLoops(OpPassManager &pm) {
   pm.addPass(createVerifyStagePass("reference"));
   pm.addNestedPass<func::FuncOp>(createToLinalgPass());
   pm.addPass(createVerifyStagePass("linalg"));
@@ -57,4 +58,15 @@ void raytention::buildReferencePipeline(OpPassManager &pm) {
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   simplify(pm);
+}
+
+void raytention::buildReferencePipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createDecomposePass());
+  buildLoops(pm);
+}
+
+void raytention::buildReferenceGradientPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createDecomposePass());
+  pm.addPass(createDifferentiatePass());
+  buildLoops(pm);
 }

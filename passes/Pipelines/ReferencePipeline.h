@@ -20,6 +20,10 @@ namespace raytention {
 /// arguments; every intermediate is allocated and freed by the function.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
+/// The same with a function @NAME_backward beside each @NAME, differentiated
+/// op by op from the decomposed forward.
+void buildReferenceGradientPipeline(mlir::OpPassManager &pm);
+
 } // namespace raytention
 
 #endif // RAYTENTION_PASSES_PIPELINES_REFERENCEPIPELINE_H

@@ -11,6 +11,7 @@
 #include "codegen/LlvmCpu/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Decompose/Passes.h"
+#include "passes/Differentiate/Passes.h"
 #include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"
@@ -46,6 +47,7 @@
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -67,15 +69,28 @@ static void registerBufferizationModels(DialectRegistry &registry) {
   vector::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
+namespace {
+
+struct ReferenceOptions : public PassPipelineOptions<ReferenceOptions> {
+  Option<bool> backward{*this, "backward",
+                        llvm::cl::desc("add backward functions"),
+                        llvm::cl::init(false)};
+};
+
+} // namespace
+
 static void registerPipelines() {
   PassPipelineRegistration<>("rt-cpu",
                              "the streaming form as tasks for CPU workers, "
                              "down to the LLVM dialect",
                              buildCpuPipeline);
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<ReferenceOptions>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
-      [](OpPassManager &pm) {
-        buildReferencePipeline(pm);
+      [](OpPassManager &pm, const ReferenceOptions &options) {
+        if (options.backward)
+          buildReferenceGradientPipeline(pm);
+        else
+          buildReferencePipeline(pm);
         buildLlvmLowering(pm);
       });
   PassPipelineRegistration<>("rt-lower-to-llvm",
@@ -91,6 +106,7 @@ void raytention::registerDialects(DialectRegistry &registry) {
               math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
               tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferizationModels(registry);
+  registerGradients(registry);
 }
 
 void raytention::registerPasses() {
@@ -99,6 +115,7 @@ void raytention::registerPasses() {
   bufferization::registerBufferizationPasses();
   registerLinalgPasses();
   registerDecomposePasses();
+  registerDifferentiatePasses();
   registerPipelinesPasses();
   registerPipelines();
   registerLlvmCpuPasses();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Differentiate/Passes.h"
 #include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Sweep/Passes.h"
@@ -17,6 +18,11 @@
 using namespace mlir;
 using namespace raytention;
 
+void raytention::buildGradientStage(OpPassManager &pm) {
+  pm.addPass(createDifferentiatePass());
+  pm.addPass(createVerifyStagePass("attention"));
+}
+
 void raytention::buildSweepStage(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createToSweepsPass());
   pm.addPass(createVerifyStagePass("sweeps"));
@@ -25,12 +31,16 @@ void raytention::buildSweepStage(OpPassManager &pm) {
 void raytention::buildTileStage(OpPassManager &pm, const TileOptions &options) {
   TileQueriesPassOptions queries;
   queries.queryTile = options.queryTile;
+  TileKeysPassOptions keys;
+  keys.keyChunk = options.keyChunk;
+  keys.queryTile = options.queryTile;
   SplitKeysPassOptions split;
   split.ways = options.splitKeys;
   ChunkKeysPassOptions chunk;
   chunk.keyChunk = options.keyChunk;
   chunk.scores = options.scores;
   pm.addNestedPass<func::FuncOp>(createTileQueriesPass(queries));
+  pm.addNestedPass<func::FuncOp>(createTileKeysPass(keys));
   pm.addNestedPass<func::FuncOp>(createSplitKeysPass(split));
   pm.addNestedPass<func::FuncOp>(createChunkKeysPass(chunk));
   pm.addPass(createVerifyStagePass("tiled"));
@@ -38,6 +48,7 @@ void raytention::buildTileStage(OpPassManager &pm, const TileOptions &options) {
 
 void raytention::buildFuseStage(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createFuseChannelsPass());
+  pm.addNestedPass<func::FuncOp>(createFuseGradientPass());
   pm.addPass(createVerifyStagePass("fused"));
 }
 

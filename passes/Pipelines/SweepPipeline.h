@@ -24,6 +24,9 @@ struct TileOptions {
   ScoreChoice scores = ScoreChoice::FromSchedule;
 };
 
+/// Stage 1: a function @NAME_backward beside each @NAME that holds an attention.
+void buildGradientStage(mlir::OpPassManager &pm);
+
 /// Stage 0 to 2: rt.attend becomes sweeps on whole tensors.
 void buildSweepStage(mlir::OpPassManager &pm);
 /// Stage 2 to 3: loops over batch, rows, key ranges and chunks.

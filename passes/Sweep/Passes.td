@@ -34,12 +34,29 @@ def ToSweepsPass : Pass<"rt-to-sweeps", "::mlir::func::FuncOp"> {
       at(%off, %c0) lengths(%len) outs(%rf0, %rp0) sums(%s0)
     %y, %n, %x = rt.finalize [...] of [...] score(%f, %p) reduce(%rf, %rp, %s) ...
     ```
+
+    A gradient becomes one sweep over the keys and one over the queries, of the
+    same distances:
+    ```mlir
+    %dq, %dt, %dtau, %dg = rt.attend_grad [...] ... saved(%y, %n, %x, %l) gradient(%dy)
+    ```
+    After:
+    ```mlir
+    %rows, %stack = rt.grad_rows [...] (%y, %n, %l, %dy) ...
+    %f, %s = rt.query_grad_sweep [...] ins(%d, %rows, %stack, %k) ... outs(%f0, %s0)
+    %dq, %parts = rt.query_grad [...] (%f, %s, %rows, %q) ...
+    %dtau, %dg = rt.parameter_grad %parts
+    %kf, %ks = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) copies(%y, %dy, %x) ...
+    %dk = rt.key_grad (%kf, %ks, %k) ...
+    %dt = rt.scatter_add %dk into %zeros[%ids]
+    ```
   }];
   let dependentDialects = ["::raytention::RayTentionDialect",
     "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numAttentions", "attentions", "attentions turned into sweeps">,
+    Statistic<"numGradients", "gradients", "gradients turned into sweeps">,
     Statistic<"numShared", "shared-channels", "channels that share a sweep's state with an equal one">];
 }
 

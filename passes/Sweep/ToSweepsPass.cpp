@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "passes/Sweep/GradientSweeps.h"
 #include "passes/Sweep/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,13 +123,27 @@ private:
         b, loc, ArrayRef<OpFoldResult>{batch, rows}, element);
     Value indices = tensor::EmptyOp::create(
         b, loc, {batch, rows, fixed(copies)}, b.getI32Type());
+    SmallVector<Type> types = {signals.getType(), norm.getType(),
+                               indices.getType()};
+    Value logSums;
+    if (saves(Saved::LogSums)) {
+      int64_t saved = GradientLayout::get(op.getChannels()).numSaved;
+      logSums =
+          tensor::EmptyOp::create(b, loc, {batch, rows, fixed(saved)}, element);
+      types.push_back(logSums.getType());
+    }
     return FinalizeOp::create(
-        b, loc, TypeRange{signals.getType(), norm.getType(), indices.getType()},
-        score.getFloats(), score.getPositions(), reduce.getFloats(),
-        reduce.getPositions(), reduce.getSums(), op.getTable(), op.getIds(),
-        op.getTau(), op.getGammas(), row, signals, norm, indices,
-        op.getLengths(), op.getChannelsAttr(), channels,
+        b, loc, types, score.getFloats(), score.getPositions(),
+        reduce.getFloats(), reduce.getPositions(), reduce.getSums(),
+        op.getTable(), op.getIds(), op.getTau(), op.getGammas(), row, signals,
+        norm, indices, logSums, op.getLengths(), op.getChannelsAttr(), channels,
         op.getDecayOriginAttr());
+  }
+
+  bool saves(Saved saved) {
+    ArrayAttr saves = op.getSavesAttr();
+    return saves &&
+           llvm::is_contained(saves, SavedAttr::get(b.getContext(), saved));
   }
 
   OpBuilder &b;
@@ -141,14 +157,25 @@ private:
   Value row, zero, keys, distances;
 };
 
+Value getSaved(FinalizeOp finish, Saved saved) {
+  switch (saved) {
+  case Saved::Norm:
+    return finish.getNorm();
+  case Saved::Indices:
+    return finish.getIndices();
+  case Saved::LogSums:
+    return finish.getLogSums();
+  }
+  llvm_unreachable("a saved value is one of the enum");
+}
+
 /// The results of the attention, in its order; sizes that only one side knows
 /// statically need a cast.
 void replaceAttention(IRRewriter &rewriter, AttendOp op, FinalizeOp finish) {
   SmallVector<Value> results = {finish.getSignals()};
   if (ArrayAttr saves = op.getSavesAttr())
     for (auto saved : saves.getAsRange<SavedAttr>())
-      results.push_back(saved.getValue() == Saved::Norm ? finish.getNorm()
-                                                        : finish.getIndices());
+      results.push_back(getSaved(finish, saved.getValue()));
   for (auto [result, type] : llvm::zip(results, op->getResultTypes()))
     if (result.getType() != type)
       result = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
@@ -166,6 +193,13 @@ struct ToSweepsPass : public raytention::impl::ToSweepsPassBase<ToSweepsPass> {
       numShared += op.getChannels().size() - builder.getNumChannels();
       replaceAttention(rewriter, op, finish);
       ++numAttentions;
+    }
+    SmallVector<AttendGradOp> gradients;
+    getOperation().walk([&](AttendGradOp op) { gradients.push_back(op); });
+    for (AttendGradOp op : gradients) {
+      IRRewriter rewriter(op);
+      sweepGradient(rewriter, op);
+      ++numGradients;
     }
   }
 };

@@ -125,7 +125,8 @@ struct ChunkKeysPass
     dropIdleSweeps(func);
     SmallVector<Operation *> sweeps;
     func.walk([&](Operation *op) {
-      if (isa<ScoreSweepOp, ReduceSweepOp>(op) && !isChunked(op))
+      if (isa<ScoreSweepOp, ReduceSweepOp, QueryGradSweepOp>(op) &&
+          !isChunked(op))
         sweeps.push_back(op);
     });
     if (sweeps.empty())

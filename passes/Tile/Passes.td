@@ -61,6 +61,47 @@ def TileQueriesPass : Pass<"rt-tile-queries", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numTiled", "tiled", "attentions tiled">];
 }
 
+def TileKeysPass : Pass<"rt-tile-keys", "::mlir::func::FuncOp"> {
+  let summary = "the gradient of one independent chunk of keys per task";
+  let description = [{
+    The gradient of the keys becomes a parallel loop over batch entries and
+    chunks of keys, and in it a loop over tiles of the queries that see the
+    chunk: from the first row that the mask lets see it to the sequence's end.
+    What does not depend on the rows, the chunk's lookup above all, stands in
+    front of the inner loop. Both sizes are constants of the function.
+
+    Before:
+    ```mlir
+    %f, %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) ... outs(%f0, %s0)
+    %dk = rt.key_grad (%f, %s, %k) outs(%dk0)
+    ```
+    After, with key-chunk=192 query-tile=32:
+    ```mlir
+    %dk = scf.forall (%b, %j) = (0, 0) to (%B, %T) step (1, %c192)
+        shared_outs(%dka = %dk0) {
+      %n = arith.minsi %left, %c192
+      %k = rt.lookup %table[%ids_c]
+      %f, %s = scf.for %i = %begin to %end step %c32 iter_args(...) {
+        %d_c = rt.distance %q_t, %k
+        %rows, %stack = rt.grad_rows ...
+        rt.key_grad_sweep ...
+      }
+      %dk_c = rt.key_grad (%f, %s, %k) ...
+      scf.forall.in_parallel { tensor.parallel_insert_slice ... }
+    }
+    ```
+  }];
+  let options = [Option<"keyChunk", "key-chunk", "int64_t", "0",
+      "keys per task; 0: from rt.schedule of the function, else 192">,
+    Option<"queryTile", "query-tile", "int64_t", "0",
+      "rows per step; 0: from rt.schedule of the function, else 32">];
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numTiled", "tiled", "gradients tiled">];
+}
+
 def SplitKeysPass : Pass<"rt-split-keys", "::mlir::func::FuncOp"> {
   let summary = "each sweep over independent key ranges, merged afterwards";
   let description = [{

@@ -8,6 +8,7 @@
 
 #include "passes/Tile/ProducerFuser.h"
 #include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTention/Slicer.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -191,6 +192,38 @@ static Value fillSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
       .getResult(0);
 }
 
+/// The rows of a gradient that a slice of its rows or of its stack needs.
+static GradRowsOp prepareSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
+                               GradRowsOp op, unsigned number,
+                               SmallVectorImpl<Operation *> &slices) {
+  unsigned axis = number == 0 ? 1 : 2;
+  SmallVector<OpFoldResult> offsets = {slice.getMixedOffsets()[0],
+                                       slice.getMixedOffsets()[axis]};
+  SmallVector<OpFoldResult> sizes = {slice.getMixedSizes()[0],
+                                     slice.getMixedSizes()[axis]};
+  pairs::Slicer cut(b, op.getLoc(), offsets, sizes);
+  SmallVector<pairs::Axis> perRow = {pairs::Batch, pairs::Row, pairs::Whole};
+  Value signals = cut(op.getSignals(), perRow);
+  Value norm = cut(op.getNorm(), {pairs::Batch, pairs::Row});
+  Value logSums = cut(op.getLogSums(), perRow);
+  Value gradient = cut(op.getGradient(), perRow);
+  Value lengths = cut(op.getLengths(), {pairs::Batch});
+  slices = cut.slices;
+  auto resize = [&](Value value, unsigned rowAxis) {
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(value.getType()).getShape());
+    ArrayRef<int64_t> tile = slice.getType().getShape();
+    shape[0] = tile[0];
+    shape[rowAxis] = tile[axis];
+    return cast<RankedTensorType>(value.getType()).clone(shape);
+  };
+  return GradRowsOp::create(
+      b, op.getLoc(), resize(op.getRows(), 1), resize(op.getStack(), 2),
+      signals, norm, logSums, gradient, op.getTau(), op.getGammas(),
+      cut.shift(op.getRow(), pairs::Row), op.getKeys(), lengths,
+      op.getChannelsAttr(), op.getDecayOriginAttr());
+}
+
 Value ProducerFuser::produce(tensor::ExtractSliceOp slice, OpResult producer) {
   return llvm::TypeSwitch<Operation *, Value>(producer.getOwner())
       .Case([&](DistanceOp op) -> Value {
@@ -216,5 +249,12 @@ Value ProducerFuser::produce(tensor::ExtractSliceOp slice, OpResult producer) {
         return init->getResult(producer.getResultNumber());
       })
       .Case([&](linalg::FillOp op) { return fillSlice(rewriter, slice, op); })
+      .Case([&](GradRowsOp op) -> Value {
+        SmallVector<Operation *> slices;
+        GradRowsOp tile = prepareSlice(rewriter, slice, op,
+                                       producer.getResultNumber(), slices);
+        fuse(slices);
+        return tile->getResult(producer.getResultNumber());
+      })
       .Default([](Operation *) { return Value(); });
 }

@@ -12,12 +12,14 @@
 #include "passes/Tile/ParallelLoop.h"
 #include "passes/Tile/Passes.h"
 #include "passes/Tile/ProducerFuser.h"
+#include "passes/Tile/SequenceLength.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace raytention {
 #define GEN_PASS_DEF_TILEQUERIESPASS
@@ -29,12 +31,24 @@ using namespace raytention;
 
 namespace {
 
-/// An attention at stage 2.
-struct Attention {
-  FinalizeOp finish;
-  ScoreSweepOp score;
-  ReduceSweepOp reduce;
+/// A finish at stage 2, whose rows are independent, and the sweeps it reads.
+struct Root {
+  Operation *finish;
+  SmallVector<Operation *> sweeps;
+  Value distances, row, lengths;
+  Attribute mask;
 };
+
+/// `model` is the sweep that says where the pairs stand.
+template <typename Op>
+Root makeRoot(Operation *finish, ArrayRef<Operation *> sweeps, Op model) {
+  return {finish,
+          SmallVector<Operation *>(sweeps),
+          model.getDistances(),
+          model.getRow(),
+          model.getLengths(),
+          model.getMaskAttr()};
+}
 
 /// Looks through the casts that canonicalisation leaves.
 template <typename Op> Op getSweep(Value state) {
@@ -54,34 +68,37 @@ bool isTiled(Value state) {
 /// Builds the loop over tiles of one attention.
 class QueryTiler {
 public:
-  QueryTiler(RewriterBase &rewriter, Attention attention, int64_t tile)
-      : b(rewriter), op(attention), loc(op.finish.getLoc()), fuser(rewriter) {
+  QueryTiler(RewriterBase &rewriter, Root root, int64_t tile)
+      : b(rewriter), root(std::move(root)), loc(this->root.finish->getLoc()),
+        fuser(rewriter) {
     tileRows = makeFunctionConstant(b, loc, tile);
   }
 
   LogicalResult run() {
     ParallelLoop loop = buildLoop();
     buildRange(loop.op);
-    if (failed(tileSweep(op.score)) || failed(tileSweep(op.reduce)))
-      return failure();
+    for (Operation *sweep : root.sweeps)
+      if (failed(tileSweep(sweep)))
+        return failure();
     FailureOr<TilingResult> finish = tileFinish(loop);
     if (failed(finish))
       return failure();
     insertResults(loop, finish->tiledValues);
-    b.replaceOp(op.finish, loop.results);
+    b.replaceOp(root.finish, loop.results);
     return success();
   }
 
 private:
   ParallelLoop buildLoop() {
-    Value norm = op.finish.getNormIn();
-    numRows = getSize(b, loc, norm, 1);
+    auto finish = cast<DestinationStyleOpInterface>(root.finish);
+    Value first = finish.getDpsInits().front();
+    numRows = getSize(b, loc, first, 1);
     numKeys = getValueOrCreateConstantIndexOp(
-        b, loc, getSize(b, loc, op.score.getDistances(), 2));
+        b, loc, getSize(b, loc, root.distances, 2));
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
     return ParallelLoop(b, loc, {zero, zero},
-                        {getSize(b, loc, norm, 0), numRows}, {one, tileRows},
-                        op.finish.getDpsInits());
+                        {getSize(b, loc, first, 0), numRows}, {one, tileRows},
+                        finish.getDpsInits());
   }
 
   /// Offsets and sizes of the tile: (batch, row, key).
@@ -98,16 +115,9 @@ private:
   /// One past the last key that any row of the tile sees.
   Value buildVisibleEnd(Value entry, Value first, Value rows) {
     Value row = getValueOrCreateConstantIndexOp(
-        b, loc, addOffsets(b, loc, op.score.getRow(), first));
-    Value length = numKeys;
-    if (Value lengths = op.score.getLengths()) {
-      Value own = tensor::ExtractOp::create(b, loc, lengths, entry);
-      length = arith::IndexCastOp::create(b, loc, b.getIndexType(), own);
-      // Holds against a wrong length, and bounds the range from outside.
-      length = arith::MinSIOp::create(b, loc, length, numKeys);
-    }
-    auto mask = cast<MaskInterface>(op.score.getMask().value_or(
-        Attribute(CausalAttr::get(b.getContext()))));
+        b, loc, addOffsets(b, loc, root.row, first));
+    Value length = buildSequenceLength(b, loc, root.lengths, entry, numKeys);
+    MaskInterface mask = getMaskOrCausal(b.getContext(), root.mask);
     Value end = mask.getVisibleEnd(b, loc, row, rows, length);
     // A row before position 0, or a negative length, sees nothing.
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -116,14 +126,15 @@ private:
 
   /// The sweep on the tile's rows and its visible keys, which stand for the
   /// length too.
-  template <typename Op> LogicalResult tileSweep(Op sweep) {
+  LogicalResult tileSweep(Operation *sweep) {
     FailureOr<TilingResult> tile =
-        cast<TilingInterface>(sweep.getOperation())
-            .getTiledImplementation(b, offsets, sizes);
+        cast<TilingInterface>(sweep).getTiledImplementation(b, offsets, sizes);
     if (failed(tile))
-      return sweep.emitOpError() << "cannot be tiled";
-    auto tiled = cast<Op>(tile->tiledOps.front());
-    tiled.getLengthsMutable().clear();
+      return sweep->emitOpError() << "cannot be tiled";
+    Operation *tiled = tile->tiledOps.front();
+    llvm::TypeSwitch<Operation *>(tiled)
+        .Case<ScoreSweepOp, ReduceSweepOp, QueryGradSweepOp>(
+            [](auto op) { op.getLengthsMutable().clear(); });
     fuser.setTile(sweep, tiled->getResults());
     fuser.fuse(tile->generatedSlices);
     b.setInsertionPointAfter(tiled);
@@ -131,12 +142,13 @@ private:
   }
 
   FailureOr<TilingResult> tileFinish(const ParallelLoop &loop) {
-    auto whole = cast<FinalizeOp>(cloneOnto(b, op.finish, loop.args));
+    Operation *whole = cloneOnto(b, root.finish, loop.args);
     ArrayRef<OpFoldResult> rowOffsets(offsets), rowSizes(sizes);
-    FailureOr<TilingResult> tile = whole.getTiledImplementation(
-        b, rowOffsets.take_front(2), rowSizes.take_front(2));
+    FailureOr<TilingResult> tile =
+        cast<TilingInterface>(whole).getTiledImplementation(
+            b, rowOffsets.take_front(2), rowSizes.take_front(2));
     if (failed(tile))
-      return op.finish.emitOpError() << "cannot be tiled";
+      return root.finish->emitOpError() << "cannot be tiled";
     b.eraseOp(whole);
     fuser.fuse(tile->generatedSlices);
     return tile;
@@ -147,15 +159,15 @@ private:
     for (auto [number, value] : llvm::enumerate(values)) {
       SmallVector<OpFoldResult> begin, extent;
       b.setInsertionPoint(loop.op.getTerminator());
-      (void)op.finish.getResultTilePosition(b, number, rowOffsets.take_front(2),
-                                            rowSizes.take_front(2), begin,
-                                            extent);
+      (void)cast<TilingInterface>(root.finish)
+          .getResultTilePosition(b, number, rowOffsets.take_front(2),
+                                 rowSizes.take_front(2), begin, extent);
       loop.insert(b, number, value, begin, extent);
     }
   }
 
   RewriterBase &b;
-  Attention op;
+  Root root;
   Location loc;
   ProducerFuser fuser;
   Value tileRows;
@@ -174,36 +186,56 @@ struct TileQueriesPass
         chooseSize(func, "query-tile", queryTile, &ScheduleAttr::getQueryTile);
     if (failed(tile))
       return signalPassFailure();
-    SmallVector<Attention> attentions;
-    if (failed(collect(func, attentions)))
+    SmallVector<Root> roots;
+    if (failed(collect(func, roots)))
       return signalPassFailure();
-    for (Attention attention : attentions) {
-      IRRewriter rewriter(attention.finish);
-      if (failed(QueryTiler(rewriter, attention, *tile).run()))
+    for (Root &root : roots) {
+      IRRewriter rewriter(root.finish);
+      if (failed(QueryTiler(rewriter, root, *tile).run()))
         return signalPassFailure();
       ++numTiled;
     }
-    if (!attentions.empty())
+    if (!roots.empty())
       cleanUp(func);
   }
 
-  LogicalResult collect(func::FuncOp func, SmallVector<Attention> &attentions) {
-    WalkResult walked = func.walk([&](FinalizeOp finish) {
-      Value score = finish.getScoreFloats(), reduce = finish.getReduceFloats();
-      if (finish->getParentOfType<scf::ForallOp>() || isTiled(score) ||
-          isTiled(reduce))
+  /// Every finish that is not tiled yet.
+  LogicalResult collect(func::FuncOp func, SmallVector<Root> &roots) {
+    WalkResult walked = func.walk([&](Operation *op) {
+      if (op->getParentOfType<scf::ForallOp>())
         return WalkResult::advance();
-      Attention found = {finish, getSweep<ScoreSweepOp>(score),
-                         getSweep<ReduceSweepOp>(reduce)};
-      if (!found.score || !found.reduce || !found.reduce.getSums()) {
-        finish.emitOpError() << "expected its states from rt.score_sweep and "
-                                "rt.reduce_sweep with sums";
-        return WalkResult::interrupt();
-      }
-      attentions.push_back(found);
-      return WalkResult::advance();
+      LogicalResult ok = llvm::TypeSwitch<Operation *, LogicalResult>(op)
+                             .Case<FinalizeOp, QueryGradOp>([&](auto finish) {
+                               return add(finish, roots);
+                             })
+                             .Default([](Operation *) { return success(); });
+      return failed(ok) ? WalkResult::interrupt() : WalkResult::advance();
     });
     return failure(walked.wasInterrupted());
+  }
+
+  LogicalResult add(FinalizeOp finish, SmallVector<Root> &roots) {
+    Value score = finish.getScoreFloats(), reduce = finish.getReduceFloats();
+    if (isTiled(score) || isTiled(reduce))
+      return success();
+    auto scoreSweep = getSweep<ScoreSweepOp>(score);
+    auto reduceSweep = getSweep<ReduceSweepOp>(reduce);
+    if (!scoreSweep || !reduceSweep || !reduceSweep.getSums())
+      return finish.emitOpError() << "expected its states from rt.score_sweep "
+                                     "and rt.reduce_sweep with sums";
+    roots.push_back(makeRoot(finish, {scoreSweep, reduceSweep}, scoreSweep));
+    return success();
+  }
+
+  LogicalResult add(QueryGradOp finish, SmallVector<Root> &roots) {
+    if (isTiled(finish.getFloats()))
+      return success();
+    auto sweep = getSweep<QueryGradSweepOp>(finish.getFloats());
+    if (!sweep)
+      return finish.emitOpError()
+             << "expected its accumulators from rt.query_grad_sweep";
+    roots.push_back(makeRoot(finish, {sweep}, sweep));
+    return success();
   }
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/AttendBuilder.h"
+#include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/SweepLayout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -84,7 +85,7 @@ namespace {
 /// The tensor types of @attend.
 struct AttendTypes {
   AttendTypes(MLIRContext *context, ArrayAttr channels,
-              const AttentionSpec &spec) {
+              const AttentionSpec &spec, bool savesLogSums) {
     Builder b(context);
     Type accumulator =
         spec.dtype == DType::F64 ? Type(b.getF64Type()) : b.getF32Type();
@@ -105,6 +106,9 @@ struct AttendTypes {
         tensor({any, any, getSignalWidth(channels, spec.dModel)}, accumulator),
         tensor({any, any}, accumulator),
         tensor({any, any, getNumCopies(channels)}, b.getI32Type())};
+    if (savesLogSums)
+      results.push_back(tensor(
+          {any, any, GradientLayout::get(channels).numSaved}, accumulator));
   }
   SmallVector<Type> inputs, results;
 };
@@ -112,19 +116,23 @@ struct AttendTypes {
 } // namespace
 
 /// The per-row values that @attend returns beside the signals.
-static ArrayAttr buildSaves(MLIRContext *context) {
-  return ArrayAttr::get(context, {SavedAttr::get(context, Saved::Norm),
-                                  SavedAttr::get(context, Saved::Indices)});
+static ArrayAttr buildSaves(MLIRContext *context, bool savesLogSums) {
+  SmallVector<Attribute> saves = {SavedAttr::get(context, Saved::Norm),
+                                  SavedAttr::get(context, Saved::Indices)};
+  if (savesLogSums)
+    saves.push_back(SavedAttr::get(context, Saved::LogSums));
+  return ArrayAttr::get(context, saves);
 }
 
 OwningOpRef<ModuleOp> raytention::buildAttendModule(ArrayAttr channels,
                                                     ScheduleAttr schedule,
-                                                    const AttentionSpec &spec) {
+                                                    const AttentionSpec &spec,
+                                                    bool savesLogSums) {
   MLIRContext *context = channels.getContext();
   OpBuilder builder(context);
   Location loc = builder.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  AttendTypes types(context, channels, spec);
+  AttendTypes types(context, channels, spec, savesLogSums);
   builder.setInsertionPointToStart(module->getBody());
   auto func = func::FuncOp::create(
       builder, loc, kAttendName,
@@ -141,7 +149,8 @@ OwningOpRef<ModuleOp> raytention::buildAttendModule(ArrayAttr channels,
       /*sink=*/Value(), channels, *getMetric(spec),
       *symbolizeDecayOrigin(spec.decayOrigin),
       spec.exactDistances ? Precision::Exact : Precision::Fast,
-      /*mask=*/Attribute(), /*epilogue=*/ArrayAttr(), buildSaves(context));
+      /*mask=*/Attribute(), /*epilogue=*/ArrayAttr(),
+      buildSaves(context, savesLogSums));
   func::ReturnOp::create(builder, loc, op->getResults());
   return module;
 }

@@ -34,10 +34,12 @@ llvm::Expected<ScheduleAttr> buildSchedule(mlir::ArrayAttr channels,
                                            const CompileOptions &options);
 
 /// A module with @attend(queries, table, ids, tau, gammas, offset, lengths) ->
-/// (signals, norm, indices); B, Tq, T and V dynamic. `schedule` may be null.
+/// (signals, norm, indices), and log_sums where they are saved for a gradient;
+/// B, Tq, T and V dynamic. `schedule` may be null.
 mlir::OwningOpRef<mlir::ModuleOp> buildAttendModule(mlir::ArrayAttr channels,
                                                     ScheduleAttr schedule,
-                                                    const AttentionSpec &spec);
+                                                    const AttentionSpec &spec,
+                                                    bool savesLogSums);
 
 } // namespace raytention
 

@@ -57,11 +57,12 @@ static Error checkSizes(const Inputs &inputs, int threads) {
   return Error::success();
 }
 
+static Error missing(const char *name) {
+  return createStringError(Twine("expected a pointer to ") + name +
+                           ", got null");
+}
+
 static Error checkPointers(const Inputs &inputs, const Outputs &outputs) {
-  auto missing = [](const char *name) {
-    return createStringError(Twine("expected a pointer to ") + name +
-                             ", got null");
-  };
   if (inputs.batch == 0 || inputs.numQueries == 0)
     return Error::success();
   if (!outputs.signals)
@@ -130,4 +131,66 @@ Error raytention::checkInputs(const AttentionSpec &spec, const Inputs &inputs,
     return Error::success();
   return spec.idBits == 32 ? checkIds<int32_t>(inputs)
                            : checkIds<int64_t>(inputs);
+}
+
+//===----------------------------------------------------------------------===//
+// Backward
+//===----------------------------------------------------------------------===//
+
+static Error checkGradients(const AttentionSpec &spec, const Inputs &inputs,
+                            const Gradients &gradients) {
+  if (!gradients.queries && inputs.batch * inputs.numQueries > 0)
+    return missing("the gradient of the queries");
+  if (!gradients.table && inputs.vocab > 0)
+    return missing("the gradient of the table");
+  if (!gradients.tau)
+    return missing("the gradient of tau");
+  if (!gradients.gammas && spec.numGammas > 0)
+    return missing("the gradient of the gammas");
+  return Error::success();
+}
+
+static Error checkResiduals(const Residuals &residuals, const void *dSignals,
+                            int64_t numIndices, int64_t numLogSums) {
+  if (!residuals.norm)
+    return missing("the norms of the forward run");
+  if (!residuals.indices && numIndices > 0)
+    return missing("the indices of the forward run");
+  if (!residuals.logSums && numLogSums > 0)
+    return missing("the log-sums of the forward run");
+  if (!dSignals)
+    return missing("the gradient of the signals");
+  return Error::success();
+}
+
+/// A gradient is added at these positions; -1 where a row chose none.
+static Error checkIndices(const Inputs &inputs, const int32_t *indices,
+                          int64_t numIndices) {
+  int64_t perSequence = inputs.numQueries * numIndices;
+  for (int64_t n = 0; n < inputs.batch * perSequence; ++n)
+    if (indices[n] < -1 || indices[n] >= inputs.numKeys)
+      return createStringError("expected indices of the forward run in [-1, " +
+                               Twine(inputs.numKeys) + "), got " +
+                               Twine(indices[n]) + " at batch " +
+                               Twine(n / perSequence) + ", row " +
+                               Twine(n % perSequence / numIndices));
+  return Error::success();
+}
+
+Error raytention::checkBackward(const AttentionSpec &spec, const Inputs &inputs,
+                                const Residuals &residuals,
+                                const void *dSignals,
+                                const Gradients &gradients, int64_t numIndices,
+                                int64_t numLogSums, int threads) {
+  Outputs outputs;
+  outputs.signals = const_cast<void *>(residuals.signals);
+  if (Error error = checkInputs(spec, inputs, outputs, threads))
+    return error;
+  if (Error error = checkGradients(spec, inputs, gradients))
+    return error;
+  if (inputs.batch == 0 || inputs.numQueries == 0 || inputs.numKeys == 0)
+    return Error::success();
+  if (Error error = checkResiduals(residuals, dSignals, numIndices, numLogSums))
+    return error;
+  return checkIndices(inputs, residuals.indices, numIndices);
 }

@@ -18,6 +18,13 @@ namespace raytention {
 llvm::Error checkInputs(const AttentionSpec &spec, const Inputs &inputs,
                         const Outputs &outputs, int threads);
 
+/// The same for a backward run: every residual and gradient that is read or
+/// written is there, and the indices are positions of keys.
+llvm::Error checkBackward(const AttentionSpec &spec, const Inputs &inputs,
+                          const Residuals &residuals, const void *dSignals,
+                          const Gradients &gradients, int64_t numIndices,
+                          int64_t numLogSums, int threads);
+
 } // namespace raytention
 
 #endif // RAYTENTION_RUNTIME_API_CHECKINPUTS_H

@@ -8,7 +8,9 @@
 
 #include "runtime/api/Compiler.h"
 #include "codegen/LlvmCpu/CpuPipeline.h"
+#include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/Registration.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/device/cpu/ParallelFor.h"
@@ -75,8 +77,21 @@ public:
 
 } // namespace
 
-static ArrayRef<PipelineStage> getStages(TargetKind target) {
-  return target == TargetKind::Cpu ? getCpuStages() : getReferenceStages();
+/// The stages of a target; with gradients, one of them differentiates.
+static SmallVector<PipelineStage> getStages(const CompileOptions &options) {
+  if (options.target == TargetKind::Cpu)
+    return SmallVector<PipelineStage>(options.backward ? getCpuGradientStages()
+                                                       : getCpuStages());
+  SmallVector<PipelineStage> stages(getReferenceStages());
+  if (options.backward)
+    stages.front().build = buildReferenceGradientPipeline;
+  return stages;
+}
+
+/// The streaming gradient reads what the forward pass knows of its sums; the
+/// reference computes them again.
+static bool savesLogSums(const CompileOptions &options) {
+  return options.backward && options.target == TargetKind::Cpu;
 }
 
 /// The module of the spec, before any pass.
@@ -91,7 +106,8 @@ buildModule(ArrayAttr channels, const AttentionSpec &spec,
     schedule = *chosen;
   }
   DiagnosticCapture diagnostics(channels.getContext());
-  OwningOpRef<ModuleOp> module = buildAttendModule(channels, schedule, spec);
+  OwningOpRef<ModuleOp> module =
+      buildAttendModule(channels, schedule, spec, savesLogSums(options));
   if (failed(verify(*module)))
     return diagnostics.takeError("expected a valid attention");
   return module;
@@ -103,8 +119,10 @@ buildModule(ArrayAttr channels, const AttentionSpec &spec,
 
 /// Whether `func` takes what a run hands over, on tensors or on buffers.
 static llvm::Error checkSignature(func::FuncOp func, ArrayAttr channels,
-                                  const AttentionSpec &spec) {
-  OwningOpRef<ModuleOp> model = buildAttendModule(channels, {}, spec);
+                                  const AttentionSpec &spec,
+                                  const CompileOptions &options) {
+  OwningOpRef<ModuleOp> model =
+      buildAttendModule(channels, {}, spec, savesLogSums(options));
   auto wanted = model->lookupSymbol<func::FuncOp>(kAttendName);
   SmallVector<Type> expected(wanted.getArgumentTypes());
   bool onBuffers = func.getNumResults() == 0;
@@ -149,7 +167,7 @@ parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
   auto func = dyn_cast<func::FuncOp>(symbol);
   if (!func)
     return module;
-  if (llvm::Error error = checkSignature(func, channels, spec))
+  if (llvm::Error error = checkSignature(func, channels, spec, options))
     return error;
   if (options.target == TargetKind::Cpu && !func->hasAttr(kScheduleName)) {
     auto schedule = buildSchedule(channels, spec, options);
@@ -166,7 +184,7 @@ parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
 
 /// The first stage that `module` has not been through. A stage that verifies
 /// what it is given does not accept the result of a later one.
-static StringRef findNextStage(ModuleOp module, TargetKind target) {
+static StringRef findNextStage(ModuleOp module, const CompileOptions &options) {
   auto func = dyn_cast_or_null<func::FuncOp>(module.lookupSymbol(kAttendName));
   if (!func)
     return "";
@@ -174,25 +192,30 @@ static StringRef findNextStage(ModuleOp module, TargetKind target) {
     return "llvm";
   if (func.getNumResults() == 0)
     return "cpu";
-  if (target == TargetKind::Reference)
+  if (options.target == TargetKind::Reference)
     return "reference";
   bool hasAttend = false, hasLoop = false;
   func.walk([&](Operation *op) {
     hasAttend |= isa<AttendOp>(op);
     hasLoop |= isa<LoopLikeOpInterface>(op);
   });
+  bool isDifferentiated =
+      !options.backward ||
+      module.lookupSymbol((kAttendName + "_backward").str());
+  if (!isDifferentiated)
+    return "gradient";
   return hasAttend ? "sweeps" : hasLoop ? "fused" : "tiled";
 }
 
-/// Runs the stages of `target` that `module` still needs, up to and with
+/// Runs the stages of the target that `module` still needs, up to and with
 /// `last`; empty: all of them.
-static llvm::Error runStages(ModuleOp module, TargetKind target,
+static llvm::Error runStages(ModuleOp module, const CompileOptions &options,
                              StringRef last) {
   DiagnosticCapture diagnostics(module.getContext());
-  StringRef next = findNextStage(module, target);
-  ArrayRef<PipelineStage> stages = getStages(target).drop_until(
-      [&](const PipelineStage &stage) { return stage.name == next; });
-  for (const PipelineStage &stage : stages) {
+  StringRef next = findNextStage(module, options);
+  SmallVector<PipelineStage> stages = getStages(options);
+  for (const PipelineStage &stage : ArrayRef(stages).drop_until(
+           [&](const PipelineStage &known) { return known.name == next; })) {
     PassManager manager(module.getContext());
     stage.build(manager);
     if (failed(manager.run(module)))
@@ -226,7 +249,9 @@ raytention::compileAttend(const AttentionSpec &spec,
   result.scheduleText = getScheduleText(**module);
   result.signalWidth = getSignalWidth(*channels, spec.dModel);
   result.numIndices = getNumCopies(*channels);
-  if (llvm::Error error = runStages(**module, options.target, ""))
+  if (savesLogSums(options))
+    result.numLogSums = GradientLayout::get(*channels).numSaved;
+  if (llvm::Error error = runStages(**module, options, ""))
     return error;
   DiagnosticCapture diagnostics(&compiler.context);
   JitCallback callback{"rt_parallel_for",
@@ -245,7 +270,7 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   if (stage == "reference")
     target.target = TargetKind::Reference;
   SmallVector<StringRef> known = {"attention"};
-  for (const PipelineStage &known_ : getStages(target.target))
+  for (const PipelineStage &known_ : getStages(target))
     known.push_back(known_.name);
   if (!llvm::is_contained(known, stage))
     return llvm::createStringError("expected a stage out of " +
@@ -259,7 +284,7 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   if (!module)
     return module.takeError();
   if (stage != "attention")
-    if (llvm::Error error = runStages(**module, target.target, stage))
+    if (llvm::Error error = runStages(**module, target, stage))
       return error;
   std::string printed;
   llvm::raw_string_ostream stream(printed);

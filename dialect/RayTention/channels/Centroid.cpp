@@ -35,6 +35,12 @@ public:
                const ParameterValues &) const {
     return b.constant(1);
   }
+
+  /// dw = G . k; its mean under w, G . value, is subtracted here.
+  RowGradient prepareGradient(ElementBuilder &b, const GradientRow &row,
+                              const ParameterValues &) const {
+    return {b.constant(1), row.along, {}};
+  }
 };
 
 } // namespace

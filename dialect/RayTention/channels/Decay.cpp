@@ -84,24 +84,74 @@ public:
 
   Value addLogFactor(ElementBuilder &b, const PairValues &pair,
                      const ParameterValues &params, Value value) const {
-    Value exponent = direction() == Direction::Forward
-                         ? pair.key
-                         : b.intSub(pair.row, pair.key);
-    return b.fma(b.toFloat(exponent), params.logGammas[index()], value);
+    return b.fma(exponent(b, pair), params.logGammas[index()], value);
   }
 
   Value finish(ElementBuilder &b, const RowValues &row,
                const ParameterValues &params) const {
-    Value logSum = row.relativeLogSum;
-    if (direction() == Direction::Backward &&
-        params.origin == DecayOrigin::SequenceEnd)
-      logSum = b.fma(b.toFloat(b.intSub(row.last, row.row)),
-                     params.logGammas[index()], logSum);
-    Value excess = b.sub(logSum, b.constant(kLogDecaySumFloor));
-    return b.exp(b.min(excess, b.constant(0)));
+    return b.exp(b.min(excess(b, row, params), b.constant(0)));
+  }
+
+  /// a da = factor p (G . k - G . value) where S has its say; under the floor
+  /// S is constant, and a da = factor p (G . k) sums to G . value.
+  RowGradient prepareGradient(ElementBuilder &b, const GradientRow &row,
+                              const ParameterValues &params) const {
+    Value over = excess(b, row, params), zero = b.constant(0);
+    Value isFloored = b.less(over, zero);
+    return {b.exp(b.min(over, zero)), b.select(isFloored, zero, row.along),
+            b.select(isFloored, row.along, zero)};
+  }
+
+  SmallVector<StateField> getGradientState() const {
+    return {{"sum", 0, false}};
+  }
+
+  /// sum_j a da p, p counted as in addLogFactor().
+  SmallVector<Value> updateGradient(ElementBuilder &b, const GradientPair &pair,
+                                    const ParameterValues &,
+                                    ValueRange state) const {
+    return {b.fma(pair.weightGradient, exponent(b, pair), state[0])};
+  }
+
+  /// dg = (sum a da p) / g. What p lacks, P - i, is constant in the row: it
+  /// meets sum a da, which is 0 unless S is floored.
+  ParameterGradient finishGradient(ElementBuilder &b, const GradientRow &row,
+                                   const ParameterValues &params,
+                                   ValueRange state) const {
+    Value sum = state[0], logGamma = params.logGammas[index()];
+    if (countsFromEnd(params)) {
+      Value isFloored = b.less(excess(b, row, params), b.constant(0));
+      Value missing = b.mul(rowExponent(b, row), row.along);
+      sum = b.add(sum, b.select(isFloored, missing, b.constant(0)));
+    }
+    return {{}, b.mul(sum, b.exp(b.sub(b.constant(0), logGamma))), index()};
   }
 
 private:
+  /// p, backward counted from the row.
+  Value exponent(ElementBuilder &b, const PairValues &pair) const {
+    return b.toFloat(direction() == Direction::Forward
+                         ? pair.key
+                         : b.intSub(pair.row, pair.key));
+  }
+  bool countsFromEnd(const ParameterValues &params) const {
+    return direction() == Direction::Backward &&
+           params.origin == DecayOrigin::SequenceEnd;
+  }
+  /// P - i, as a float.
+  template <typename Row> Value rowExponent(ElementBuilder &b, Row &row) const {
+    return b.toFloat(b.intSub(row.last, row.row));
+  }
+  /// log S minus the log of its floor.
+  template <typename Row>
+  Value excess(ElementBuilder &b, Row &row,
+               const ParameterValues &params) const {
+    Value logSum = row.relativeLogSum;
+    if (countsFromEnd(params))
+      logSum = b.fma(rowExponent(b, row), params.logGammas[index()], logSum);
+    return b.sub(logSum, b.constant(kLogDecaySumFloor));
+  }
+
   Direction direction() const {
     return static_cast<Direction>(parameters().first);
   }

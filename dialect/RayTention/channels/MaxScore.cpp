@@ -41,23 +41,45 @@ public:
   }
 
   SmallVector<StateField> getScoreState() const {
-    return {{"z", -std::numeric_limits<double>::infinity(), false}};
+    return {{"z", -std::numeric_limits<double>::infinity(), false},
+            {"j", -1, true}};
   }
 
   SmallVector<Value> updateScore(ElementBuilder &b, const PairValues &pair,
                                  const ParameterValues &,
                                  ValueRange state) const {
-    return {b.max(pair.score, state[0])};
+    return keepLarger(b, state, pair.score, pair.key);
   }
 
   SmallVector<Value> mergeScore(ElementBuilder &b, ValueRange first,
                                 ValueRange second) const {
-    return {b.max(first[0], second[0])};
+    return keepLarger(b, first, second[0], second[1]);
   }
 
   Value finish(ElementBuilder &, const RowValues &row,
                const ParameterValues &) const {
     return row.score[0];
+  }
+
+  /// The position of the largest z: its own derivative goes there.
+  SmallVector<StateField> getSavedState() const { return {{"j", -1, false}}; }
+  SmallVector<Value> finishSaved(ElementBuilder &b, const RowValues &row,
+                                 const ParameterValues &) const {
+    return {b.toFloat(row.score[1])};
+  }
+
+  PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
+                               const ParameterValues &) const {
+    Value isLargest = b.equal(b.toFloat(pair.key), pair.saved[0]);
+    return {{}, b.select(isLargest, pair.gradient, b.constant(0)), {}};
+  }
+
+private:
+  /// The larger z and its position, ties to the one that is there.
+  SmallVector<Value> keepLarger(ElementBuilder &b, ValueRange state, Value z,
+                                Value j) const {
+    Value larger = b.greater(z, state[0]);
+    return {b.select(larger, z, state[0]), b.select(larger, j, state[1])};
   }
 };
 

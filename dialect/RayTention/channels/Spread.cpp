@@ -50,6 +50,34 @@ public:
                const ParameterValues &params) const {
     return b.mul(params.tau, row.reduce[0]);
   }
+
+  RowGradient prepareGradient(ElementBuilder &, const GradientRow &row,
+                              const ParameterValues &) const {
+    return {{}, {}, row.along};
+  }
+
+  PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
+                               const ParameterValues &params) const {
+    Value scaled = b.mul(pair.gradient, params.tau);
+    return {b.mul(scaled, pair.distance), {}, b.mul(scaled, pair.weight)};
+  }
+
+  SmallVector<StateField> getGradientState() const {
+    return {{"sum", 0, false}};
+  }
+
+  SmallVector<Value> updateGradient(ElementBuilder &b, const GradientPair &pair,
+                                    const ParameterValues &,
+                                    ValueRange state) const {
+    return {b.fma(pair.weight, pair.distance, state[0])};
+  }
+
+  /// The factor tau: dtau = G sum_j w dist.
+  ParameterGradient finishGradient(ElementBuilder &b, const GradientRow &row,
+                                   const ParameterValues &,
+                                   ValueRange state) const {
+    return {b.mul(row.gradient, state[0]), {}, -1};
+  }
 };
 
 } // namespace

@@ -1,0 +1,196 @@
+//===- GradientFinishKernels.cpp - gradients of tiles and chunks ---*- C++
+//-*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/LlvmCpu/GradientKernels.h"
+#include "dialect/RayTention/SoftmaxGradient.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace raytention;
+
+using Values = KernelBuilder::Values;
+
+/// Calls body(d) for the width, where `d` also has a place in panels.
+static void forEachColumn(KernelBuilder &k,
+                          llvm::function_ref<void(Value, Value, Value)> body) {
+  k.loop(k.index(0), k.index(k.layout.width), 1, [&](Value d) {
+    body(d, k.div(d, k.layout.panel), k.rem(d, k.layout.panel));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// sums[at] += scale (dy - along y), cut to the channel at `column`.
+static void addCopy(KernelBuilder &k, const CopyGradLoop &loop, Value row,
+                    int64_t column, Value at) {
+  ElementBuilder e(k.b, k.loc, k.layout.element);
+  auto field = [&](int64_t number) {
+    return k.load(loop.fields.data, {loop.fields.part, k.index(number), row});
+  };
+  Value scale = field(loop.layout.scale()), along = field(loop.layout.along());
+  auto load = [&](const ArgumentView &view, Value d) {
+    return k.load(view.memref, {view.offsets[0], k.add(view.offsets[1], row),
+                                k.add(view.offsets[2], k.add(d, column))});
+  };
+  forEachColumn(k, [&](Value d, Value panel, Value in) {
+    Value plain =
+        e.sub(load(loop.gradient, d), e.mul(along, load(loop.signals, d)));
+    Values place = {loop.sums.part, panel, at, in};
+    Value old = k.load(loop.sums.data, place);
+    k.store(e.fma(plain, scale, old), loop.sums.data, place);
+  });
+}
+
+void raytention::addCopies(KernelBuilder &k, const CopyGradLoop &loop) {
+  SmallVector<int64_t> columns = getColumns(loop.layout, k.layout.width);
+  k.loop(k.index(0), loop.rows, 1, [&](Value row) {
+    for (auto [slots, column] : llvm::zip(loop.layout.slots, columns)) {
+      if (slots.copySlot < 0)
+        continue;
+      Value index =
+          k.load(loop.indices.memref,
+                 {loop.indices.offsets[0], k.add(loop.indices.offsets[1], row),
+                  k.add(loop.indices.offsets[2], slots.copySlot)});
+      Value local =
+          arith::SubIOp::create(k.b, k.loc, k.toIndex(index), loop.key);
+      // Unsigned: a position before the chunk, or none, is large.
+      Value isHere = arith::CmpIOp::create(
+          k.b, k.loc, arith::CmpIPredicate::ult, local, loop.count);
+      k.ifThen(isHere,
+               [&, column = column] { addCopy(k, loop, row, column, local); });
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Queries and parameters
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Finishes one row.
+class RowFinisher {
+public:
+  RowFinisher(KernelBuilder &k, const QueryGradLoop &loop, Value row)
+      : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
+        params(getParameterValues(k, loop.params, /*inLanes=*/false)) {
+    params.origin = loop.origin;
+  }
+
+  /// dq = sums - q a.
+  void finishQuery() {
+    Value balance = e.sub(
+        e.constant(0), load(loop.accumulators, GradientLayout::kCoefficient));
+    forEachColumn(k, [&](Value d, Value panel, Value in) {
+      Value sum = k.load(loop.sums.data, {loop.sums.part, panel, row, in});
+      Value query =
+          k.widen(k.load(loop.queries.memref, elementOf(loop.queries, d)));
+      k.store(e.fma(query, balance, sum), loop.gradients.memref,
+              elementOf(loop.gradients, d));
+    });
+  }
+
+  void finishParameters() {
+    Value tau = finishTemperature(
+        e, load(loop.accumulators, GradientLayout::kTemperature), params);
+    Values gammas(params.logGammas.size(), e.constant(0));
+    for (const GradientSlots &slots : loop.layout.slots) {
+      ChannelInterface channel = slots.channel;
+      if (channel.getForm() == ChannelForm::Copy)
+        continue;
+      Values state, saved;
+      ParameterGradient own = channel.finishGradient(
+          e, makeRow(slots, saved), params,
+          loadAll(loop.accumulators, slots.state, state));
+      if (own.tau)
+        tau = e.add(tau, own.tau);
+      if (own.gamma)
+        gammas[own.gammaIndex] = e.add(gammas[own.gammaIndex], own.gamma);
+    }
+    k.store(tau, loop.parts.memref, elementOf(loop.parts, k.index(0)));
+    for (auto [i, gamma] : llvm::enumerate(gammas))
+      k.store(gamma, loop.parts.memref, elementOf(loop.parts, k.index(i + 1)));
+  }
+
+private:
+  Values elementOf(const ArgumentView &view, Value column) {
+    return {view.offsets[0], k.add(view.offsets[1], row),
+            k.add(view.offsets[2], column)};
+  }
+  Value load(const PartView &state, int64_t field) {
+    return k.load(state.data, {state.part, k.index(field), row});
+  }
+  ValueRange loadAll(const PartView &state, FieldRange fields, Values &out) {
+    for (int64_t i = 0; i < fields.size; ++i)
+      out.push_back(load(state, fields.begin + i));
+    return out;
+  }
+
+  GradientRow makeRow(const GradientSlots &slots, Values &saved) {
+    ChannelInterface channel = slots.channel;
+    bool isScalar = channel.getForm() == ChannelForm::Scalar;
+    GradientRow values;
+    if (isScalar)
+      values.gradient = load(loop.fields, slots.fields);
+    values.along = load(loop.fields, slots.fields + (isScalar ? 1 : 2));
+    values.relativeLogSum = e.constant(0);
+    if (slots.logSum != 0)
+      values.relativeLogSum = e.add(
+          e.sub(load(loop.fields, slots.logSum), load(loop.fields, 0)),
+          e.sub(load(loop.fields, slots.logSum + 1), load(loop.fields, 1)));
+    values.row = k.toI32(k.add(loop.row, row));
+    values.last = k.toI32(k.add(loop.length, -1));
+    values.saved = loadAll(loop.fields, slots.saved, saved);
+    return values;
+  }
+
+  KernelBuilder &k;
+  const QueryGradLoop &loop;
+  Value row;
+  ElementBuilder e;
+  ParameterValues params;
+};
+
+} // namespace
+
+void raytention::finishQueries(KernelBuilder &k, const QueryGradLoop &loop) {
+  k.loop(k.index(0), loop.rows, 1, [&](Value row) {
+    RowFinisher finisher(k, loop, row);
+    finisher.finishQuery();
+    finisher.finishParameters();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+void raytention::finishKeys(KernelBuilder &k, const PartView &accumulators,
+                            const PartView &sums, const KeySource &keys,
+                            const ArgumentView &gradients, Value count) {
+  ElementBuilder e(k.b, k.loc, k.layout.element);
+  k.loop(k.index(0), count, 1, [&](Value key) {
+    Value id =
+        k.toIndex(k.load(keys.ids.memref, {keys.ids.offsets[0],
+                                           k.add(keys.ids.offsets[1], key)}));
+    Value balance =
+        e.sub(e.constant(0),
+              k.load(accumulators.data, {accumulators.part, k.index(0), key}));
+    forEachColumn(k, [&](Value d, Value panel, Value in) {
+      Value sum = k.load(sums.data, {sums.part, panel, key, in});
+      Value element = k.widen(k.load(keys.table, {id, d}));
+      k.store(e.fma(element, balance, sum), gradients.memref,
+              {gradients.offsets[0], k.add(gradients.offsets[1], key),
+               k.add(gradients.offsets[2], d)});
+    });
+  });
+}

@@ -1,0 +1,269 @@
+//===- GradientLowering.cpp - a gradient's ops on buffers ----------*- C++
+//-*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/LlvmCpu/GradientKernels.h"
+#include "codegen/LlvmCpu/TaskLowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace raytention;
+
+FailureOr<TaskLowering::RowRange> TaskLowering::getRows(Operation *op,
+                                                        Value slice) {
+  FailureOr<int64_t> bound = getBound(op, slice, 1);
+  if (failed(bound))
+    return failure();
+  auto cut = slice.getDefiningOp<tensor::ExtractSliceOp>();
+  Value count = cut ? scalar(cut.getMixedSizes()[1], op->getLoc())
+                    : kernel(op->getLoc()).index(*bound);
+  return RowRange{*bound, count};
+}
+
+FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
+                                         Value keys) {
+  if (!lengths)
+    return scalar(keys);
+  auto *view = get<ArgumentView>(op, lengths, "lengths");
+  if (!view)
+    return failure();
+  KernelBuilder k = kernel(op->getLoc());
+  return k.toIndex(k.load(view->memref, view->offsets));
+}
+
+/// Whether zeros, carried through loops or not, become accumulators of pairs;
+/// else they become sums of a product.
+static bool accumulatesPairs(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
+      return accumulatesPairs(loop.getTiedLoopRegionIterArg(&use));
+    if (auto cast = dyn_cast<tensor::CastOp>(use.getOwner()))
+      return accumulatesPairs(cast.getResult());
+    return isa<WeighGradOp>(use.getOwner());
+  });
+}
+
+LogicalResult TaskLowering::fillAccumulators(linalg::FillOp op) {
+  Value result = op.getResult(0);
+  KernelBuilder k = kernel(op.getLoc());
+  Value data;
+  if (accumulatesPairs(result)) {
+    int64_t fields = cast<RankedTensorType>(result.getType()).getDimSize(2);
+    data = allocate(
+        MemRefType::get({1, fields, layout.itemLanes()}, layout.element));
+    initState(k, SmallVector<double>(fields, 0), data, k.index(1));
+  } else {
+    data = allocate(MemRefType::get(
+        {1, layout.widthPanels(), layout.stackRows(1), layout.panel},
+        layout.element));
+    zeroSums(k, data);
+  }
+  buffers[result] = StateBuffer{{data, k.index(0)}, 1};
+  return success();
+}
+
+LogicalResult TaskLowering::lower(GradRowsOp op) {
+  auto *signals = get<ArgumentView>(op, op.getSignals(), "a slice of signals");
+  auto *norm = get<ArgumentView>(op, op.getNorm(), "a slice of norms");
+  auto *logSums = get<ArgumentView>(op, op.getLogSums(), "saved log-sums");
+  auto *gradient = get<ArgumentView>(op, op.getGradient(), "a gradient");
+  FailureOr<RowRange> rows = getRows(op, op.getSignals());
+  FailureOr<Value> length = getLength(op, op.getLengths(), op.getKeys());
+  if (!signals || !norm || !logSums || !gradient || failed(rows) ||
+      failed(length))
+    return failure();
+  GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
+  KernelBuilder k = kernel(op.getLoc());
+  int64_t numWeighted = gradientLayout.numWeighted;
+  bool isQuery = side == PairSide::Query;
+  int64_t lanes = isQuery ? layout.itemLanes() : rows->bound;
+  Value fields = allocateInLoop(
+      MemRefType::get({1, gradientLayout.numFields, lanes}, layout.element));
+  GradRowsLoop loop{gradientLayout,
+                    getParameters(op.getTau(), op.getGammas(), op.getLoc()),
+                    op.getDecayOrigin(),
+                    *signals,
+                    *norm,
+                    *logSums,
+                    *gradient,
+                    scalar(op.getRow()),
+                    rows->count,
+                    *length,
+                    lanes,
+                    {fields, k.index(0)},
+                    Value(),
+                    Value()};
+  if (isQuery) {
+    loop.laneStack = allocateInLoop(
+        MemRefType::get({numWeighted * layout.itemLanes() / layout.panel,
+                         layout.paddedWidth(), layout.panel},
+                        layout.element));
+    buffers[op.getStack()] = LaneBuffer{{loop.laneStack, Value()}};
+  } else {
+    int64_t stackRows = layout.paddedRows(numWeighted * rows->bound);
+    loop.rowStack = allocateInLoop(MemRefType::get(
+        {layout.widthPanels(), stackRows, layout.panel}, layout.element));
+    buffers[op.getStack()] =
+        RowBuffer{{loop.rowStack, Value(), k.index(numWeighted * rows->bound)}};
+  }
+  buffers[op.getRows()] = StateBuffer{loop.fields, 1};
+  prepareRows(k, loop);
+  return success();
+}
+
+/// `G_ci . k_j`, into the lanes of the query side or the rows of the key side.
+LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
+  bool isQuery = side == PairSide::Query;
+  Value stack = op.getInputs()[0], keys = op.getInputs()[1];
+  auto *lanes =
+      get<LaneBuffer>(op, isQuery ? stack : keys, "the items of the task");
+  auto *rows =
+      get<RowBuffer>(op, isQuery ? keys : stack, "a chunk of the other side");
+  if (!lanes || !rows)
+    return failure();
+  KernelBuilder k = kernel(op.getLoc());
+  int64_t bound = cast<MemRefType>(rows->packed.data.getType()).getDimSize(1);
+  int64_t panels = cast<MemRefType>(lanes->packed.data.getType()).getDimSize(0);
+  // On the key side the weights take the place of the products.
+  int64_t columns = std::max(panels * layout.panel, layout.stackRows(1));
+  Value data =
+      allocateInLoop(MemRefType::get({bound, columns}, layout.element));
+  computeProducts(k, lanes->packed, rows->packed, {data, k.index(0)});
+  buffers[op->getResult(0)] = WeightBuffer{data, 1};
+  return success();
+}
+
+LogicalResult TaskLowering::lower(WeighGradOp op) {
+  GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
+  auto *scores = get<ScoreBuffer>(op, op.getDistances(), "distances");
+  auto *rows = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
+  auto *sums = get<StateBuffer>(op, op.getFloatsIn(), "accumulators");
+  auto distance = op.getDistances().getDefiningOp<DistanceOp>();
+  if (!scores || !rows || !sums)
+    return failure();
+  if (op.getSide() != side || !distance)
+    return op.emitOpError() << "expected the distances of a chunk, seen from "
+                               "the side of the task's items";
+  Value products;
+  if (gradientLayout.numWeighted > 0) {
+    auto *buffer = get<WeightBuffer>(op, op.getProducts(), "products");
+    if (!buffer)
+      return failure();
+    products = buffer->data;
+  }
+  Value passing =
+      side == PairSide::Query ? distance.getKeys() : distance.getQueries();
+  const PackedRows &others = std::get<RowBuffer>(buffers[passing]).packed;
+  KernelBuilder k = kernel(op.getLoc());
+  int64_t bound = cast<MemRefType>(others.norms.getType()).getDimSize(0);
+  Value coefficients = allocateInLoop(
+      MemRefType::get({bound, layout.stackRows(1)}, layout.element));
+  int64_t most = cast<MemRefType>(rows->view.data.getType()).getDimSize(2);
+  Attribute mask = op.getMaskAttr();
+  if (!mask)
+    mask = CausalAttr::get(op.getContext());
+  GradientPairs pairs{gradientLayout,
+                      getParameters(op.getTau(), op.getGammas(), op.getLoc()),
+                      side,
+                      op.getMetric(),
+                      cast<MaskInterface>(mask),
+                      scores->view,
+                      scalar(op.getRow()),
+                      scalar(op.getKey()),
+                      others.count,
+                      most,
+                      rows->view,
+                      products,
+                      coefficients,
+                      sums->view};
+  weighGradients(k, pairs);
+  buffers[op.getWeights()] = WeightBuffer{products, 1};
+  buffers[op.getCoefficients()] = WeightBuffer{coefficients, 1};
+  alias(op.getFloats(), op.getFloatsIn());
+  return success();
+}
+
+LogicalResult TaskLowering::lower(CopyGradOp op) {
+  auto *fields = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
+  auto *signals = get<ArgumentView>(op, op.getSignals(), "a slice of signals");
+  auto *gradient = get<ArgumentView>(op, op.getGradient(), "a gradient");
+  auto *indices = get<ArgumentView>(op, op.getIndices(), "a slice of indices");
+  auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
+  FailureOr<RowRange> rows = getRows(op, op.getSignals());
+  auto block = op->getParentOfType<scf::ForallOp>();
+  if (!fields || !signals || !gradient || !indices || !sums || failed(rows) ||
+      !block)
+    return failure();
+  GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
+  KernelBuilder k = kernel(op.getLoc());
+  // Indices past the last key present do not occur: sums have a row for each.
+  CopyGradLoop loop{gradientLayout, op.getChannels(),    fields->view,
+                    *signals,       *gradient,           *indices,
+                    rows->count,    scalar(op.getKey()), k.index(layout.items),
+                    sums->view};
+  addCopies(k, loop);
+  alias(op.getSums(), op.getSumsIn());
+  return success();
+}
+
+LogicalResult TaskLowering::lower(QueryGradOp op) {
+  auto *floats = get<StateBuffer>(op, op.getFloats(), "accumulators");
+  auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
+  auto *fields = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
+  auto *gradients =
+      get<ArgumentView>(op, op.getQueriesGradIn(), "a result slice");
+  auto *parts = get<ArgumentView>(op, op.getParametersIn(), "a result slice");
+  FailureOr<RowRange> rows = getRows(op, op.getQueriesGradIn());
+  FailureOr<Value> length = getLength(op, op.getLengths(), op.getKeys());
+  auto slice = op.getQueries().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!floats || !sums || !fields || !gradients || !parts || failed(rows) ||
+      failed(length))
+    return failure();
+  auto *whole =
+      slice ? std::get_if<ArgumentView>(&buffers[slice.getSource()]) : nullptr;
+  if (!whole)
+    return op.emitOpError() << "expected a slice of the queries";
+  ArgumentView queries = *whole;
+  KernelBuilder k = kernel(op.getLoc());
+  for (auto [base, offset] :
+       llvm::zip(queries.offsets, slice.getMixedOffsets()))
+    base = k.add(base, scalar(offset, op.getLoc()));
+  GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
+  QueryGradLoop loop{gradientLayout,
+                     getParameters(op.getTau(), op.getGammas(), op.getLoc()),
+                     op.getDecayOrigin(),
+                     floats->view,
+                     sums->view,
+                     fields->view,
+                     queries,
+                     *gradients,
+                     *parts,
+                     scalar(op.getRow()),
+                     rows->count,
+                     *length};
+  finishQueries(k, loop);
+  return success();
+}
+
+LogicalResult TaskLowering::lower(KeyGradOp op) {
+  auto *floats = get<StateBuffer>(op, op.getFloats(), "accumulators");
+  auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
+  auto *keys = get<LaneBuffer>(op, op.getKeys(), "keys from rt.lookup");
+  auto *gradients = get<ArgumentView>(op, op.getKeysGradIn(), "a result slice");
+  FailureOr<RowRange> count = getRows(op, op.getKeysGradIn());
+  if (!floats || !sums || !keys || !gradients || failed(count))
+    return failure();
+  if (!keys->keys)
+    return op.emitOpError() << "expected keys from rt.lookup";
+  KernelBuilder k = kernel(op.getLoc());
+  finishKeys(k, floats->view, sums->view, *keys->keys, *gradients,
+             count->count);
+  return success();
+}

@@ -1,0 +1,31 @@
+//===- HostLowering.h - what a gradient does between its loops -----*- C++
+//-*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_CODEGEN_LLVMCPU_HOSTLOWERING_H
+#define RAYTENTION_CODEGEN_LLVMCPU_HOSTLOWERING_H
+
+#include "mlir/IR/Builders.h"
+
+namespace raytention {
+
+/// Sums `parts [B, Tq, 1 + n]` in double precision into `tau []` and
+/// `gammas [n]`, in the order of batch and row.
+void sumParameters(mlir::OpBuilder &b, mlir::Location loc, mlir::Value parts,
+                   mlir::Value tau, mlir::Value gammas);
+
+/// `table [V, D]` becomes the sum of the `rows [B, T, D]` by their `ids
+/// [B, T]`. Parallel over columns, so that the order of a sum, batch then
+/// position, depends on nothing, and one token that fills a sequence delays
+/// nobody.
+void scatterRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value rows,
+                 mlir::Value ids, mlir::Value table);
+
+} // namespace raytention
+
+#endif // RAYTENTION_CODEGEN_LLVMCPU_HOSTLOWERING_H

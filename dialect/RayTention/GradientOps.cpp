@@ -1,0 +1,264 @@
+//===- GradientOps.cpp - verifiers of the gradient -----------------*- C++
+//-*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/GradientLayout.h"
+#include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTention/ShapeChecker.h"
+
+using namespace mlir;
+using namespace raytention;
+
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+namespace {
+
+/// One operand's shape under names.
+struct Shape {
+  StringRef what;
+  Value value;
+  SmallVector<StringRef> dims;
+  Type element = {};
+};
+
+} // namespace
+
+static LogicalResult checkAll(ShapeChecker &shapes, StringRef constraint,
+                              ArrayRef<Shape> expected) {
+  for (const Shape &shape : expected)
+    if (failed(shapes.check(constraint, shape.what, shape.value, shape.dims,
+                            shape.element)))
+      return failure();
+  return success();
+}
+
+/// The sizes that a list of channels demands.
+static void bindLayout(ShapeChecker &shapes, ArrayAttr channels) {
+  GradientLayout layout = GradientLayout::get(channels);
+  shapes.bind("L", layout.numSaved);
+  shapes.bind("F", layout.numFields);
+  shapes.bind("A", layout.numStates);
+  shapes.bind("C", layout.numWeighted);
+  shapes.bind("N", layout.numCopies);
+  shapes.bind("1", 1);
+}
+
+static LogicalResult verifyPairOptions(Operation *op, Metric metric,
+                                       Attribute mask) {
+  if (metric == Metric::Dot)
+    return op->emitOpError() << "C4: expected the metric sq_l2 or l2, got dot";
+  return verifyMask(op, "C4", mask);
+}
+
+LogicalResult AttendGradOp::verify() {
+  auto queries = cast<RankedTensorType>(getQueries().getType());
+  Type input = queries.getElementType();
+  if (!input.isF32() && !input.isF64() && !input.isBF16())
+    return emitOpError() << "C1: expected queries of f32, f64 or bf16, got "
+                         << queries;
+  Type element = input.isF64() ? input : Float32Type::get(getContext());
+  Type i64 = IntegerType::get(getContext(), 64);
+  Type i32 = IntegerType::get(getContext(), 32);
+  ShapeChecker shapes(*this);
+  if (failed(checkAll(shapes, "C1",
+                      {{"queries", getQueries(), {"B", "Tq", "D"}},
+                       {"a table", getTable(), {"V", "D"}, input},
+                       {"ids", getIds(), {"B", "T"}},
+                       {"tau", getTau(), {}, element},
+                       {"gammas", getGammas(), {"n"}, element},
+                       {"lengths", getLengths(), {"B"}, i64}})))
+    return failure();
+  if (queries.isDynamicDim(2))
+    return emitOpError() << "C1: expected a static D, got " << queries;
+  Type id = elementOf(getIds());
+  if (!id.isInteger(32) && !id.isInteger(64))
+    return emitOpError() << "C1: expected ids of i32 or i64, got " << id;
+  if (getChannels().empty())
+    return emitOpError() << "C2: expected at least one channel, got none";
+  if (failed(verifyChannelList(*this, "C2", getChannels())))
+    return failure();
+  for (Attribute channel : getChannels())
+    if (failed(cast<ChannelInterface>(channel).verifyChannel(
+            [&] { return emitOpError() << "C2: "; }, shapes.getSize("n"))))
+      return failure();
+  bindLayout(shapes, getChannels());
+  shapes.bind("S", getSignalWidth(getChannels(), queries.getDimSize(2)));
+  if (failed(
+          checkAll(shapes, "C3",
+                   {{"signals", getSignals(), {"B", "Tq", "S"}, element},
+                    {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
+                    {"a norm", getNorm(), {"B", "Tq"}, element},
+                    {"indices", getIndices(), {"B", "Tq", "N"}, i32},
+                    {"log_sums", getLogSums(), {"B", "Tq", "L"}, element}})) ||
+      failed(
+          checkAll(shapes, "C4",
+                   {{"gradients", getQueriesGrad(), {"B", "Tq", "D"}, element},
+                    {"gradients", getTableGrad(), {"V", "D"}, element},
+                    {"a gradient", getTauGrad(), {}, element},
+                    {"gradients", getGammasGrad(), {"n"}, element}})))
+    return failure();
+  if (getMetric() == Metric::Dot)
+    return emitOpError() << "C5: expected the metric sq_l2 or l2, got dot";
+  return verifyMask(*this, "C5", getMaskAttr());
+}
+
+LogicalResult GradRowsOp::verify() {
+  if (failed(verifyChannelList(*this, "C3", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  bindLayout(shapes, getChannels());
+  Type element = elementOf(getSignals());
+  Type i64 = IntegerType::get(getContext(), 64);
+  if (failed(checkAll(shapes, "C1",
+                      {{"signals", getSignals(), {"B", "Tq", "S"}, element},
+                       {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
+                       {"a norm", getNorm(), {"B", "Tq"}, element},
+                       {"log_sums", getLogSums(), {"B", "Tq", "L"}, element},
+                       {"tau", getTau(), {}, element},
+                       {"gammas", getGammas(), {"n"}, element},
+                       {"lengths", getLengths(), {"B"}, i64}})))
+    return failure();
+  return checkAll(shapes, "C2",
+                  {{"rows", getRows(), {"B", "Tq", "F"}, element},
+                   {"a stack", getStack(), {"B", "C", "Tq", "D"}, element}});
+}
+
+LogicalResult QueryGradSweepOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  bindLayout(shapes, getChannels());
+  Type element = elementOf(getFloats());
+  Type i64 = IntegerType::get(getContext(), 64);
+  if (failed(checkAll(shapes, "C2",
+                      {{"distances", getDistances(), {"B", "Tq", "T"}, element},
+                       {"rows", getRows(), {"B", "Tq", "F"}, element},
+                       {"a stack", getStack(), {"B", "C", "Tq", "D"}, element},
+                       {"keys", getKeys(), {"B", "T", "D"}, element},
+                       {"tau", getTau(), {}, element},
+                       {"gammas", getGammas(), {"n"}, element},
+                       {"lengths", getLengths(), {"B"}, i64}})) ||
+      failed(
+          checkAll(shapes, "C3",
+                   {{"accumulators", getFloatsIn(), {"B", "Tq", "A"}, element},
+                    {"sums", getSumsIn(), {"B", "Tq", "D"}, element}})))
+    return failure();
+  return verifyPairOptions(*this, getMetric(), getMaskAttr());
+}
+
+LogicalResult KeyGradSweepOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  bindLayout(shapes, getChannels());
+  Type element = elementOf(getFloats());
+  Type i64 = IntegerType::get(getContext(), 64);
+  Type i32 = IntegerType::get(getContext(), 32);
+  if (failed(checkAll(shapes, "C2",
+                      {{"distances", getDistances(), {"B", "Tq", "T"}, element},
+                       {"rows", getRows(), {"B", "Tq", "F"}, element},
+                       {"a stack", getStack(), {"B", "C", "Tq", "D"}, element},
+                       {"queries", getQueries(), {"B", "Tq", "D"}},
+                       {"signals", getSignals(), {"B", "Tq", "S"}, element},
+                       {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
+                       {"indices", getIndices(), {"B", "Tq", "N"}, i32},
+                       {"tau", getTau(), {}, element},
+                       {"gammas", getGammas(), {"n"}, element},
+                       {"lengths", getLengths(), {"B"}, i64}})) ||
+      failed(
+          checkAll(shapes, "C3",
+                   {{"accumulators", getFloatsIn(), {"B", "T", "1"}, element},
+                    {"sums", getSumsIn(), {"B", "T", "D"}, element}})))
+    return failure();
+  return verifyPairOptions(*this, getMetric(), getMaskAttr());
+}
+
+LogicalResult WeighGradOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  bindLayout(shapes, getChannels());
+  Type element = elementOf(getFloats());
+  SmallVector<StringRef> accumulators = {"B", "Tq", "A"};
+  if (getSide() == PairSide::Key)
+    accumulators = {"B", "T", "1"};
+  if (failed(
+          checkAll(shapes, "C2",
+                   {{"distances", getDistances(), {"B", "Tq", "T"}, element},
+                    {"rows", getRows(), {"B", "Tq", "F"}, element},
+                    {"products", getProducts(), {"B", "C", "Tq", "T"}, element},
+                    {"tau", getTau(), {}, element},
+                    {"gammas", getGammas(), {"n"}, element}})) ||
+      failed(shapes.check("C3", "accumulators", getFloatsIn(), accumulators,
+                          element)))
+    return failure();
+  return verifyPairOptions(*this, getMetric(), getMaskAttr());
+}
+
+LogicalResult CopyGradOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  bindLayout(shapes, getChannels());
+  Type element = elementOf(getSums());
+  Type i32 = IntegerType::get(getContext(), 32);
+  return checkAll(shapes, "C2",
+                  {{"rows", getRows(), {"B", "Tq", "F"}, element},
+                   {"signals", getSignals(), {"B", "Tq", "S"}, element},
+                   {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
+                   {"sums", getSumsIn(), {"B", "T", "D"}, element},
+                   {"indices", getIndices(), {"B", "Tq", "N"}, i32}});
+}
+
+LogicalResult QueryGradOp::verify() {
+  if (failed(verifyChannelList(*this, "C1", getChannels())))
+    return failure();
+  ShapeChecker shapes(*this);
+  bindLayout(shapes, getChannels());
+  Type element = elementOf(getFloats());
+  if (failed(checkAll(shapes, "C2",
+                      {{"accumulators", getFloats(), {"B", "Tq", "A"}, element},
+                       {"sums", getSums(), {"B", "Tq", "D"}, element},
+                       {"rows", getRows(), {"B", "Tq", "F"}, element},
+                       {"queries", getQueries(), {"B", "Tq", "D"}},
+                       {"tau", getTau(), {}, element},
+                       {"gammas", getGammas(), {"n"}, element}})))
+    return failure();
+  if (int64_t n = shapes.getSize("n"); !ShapedType::isDynamic(n))
+    shapes.bind("1 + n", n + 1);
+  return checkAll(
+      shapes, "C3",
+      {{"gradients", getQueriesGradIn(), {"B", "Tq", "D"}, element},
+       {"parts", getParametersIn(), {"B", "Tq", "1 + n"}, element}});
+}
+
+LogicalResult KeyGradOp::verify() {
+  ShapeChecker shapes(*this);
+  shapes.bind("1", 1);
+  Type element = elementOf(getFloats());
+  return checkAll(shapes, "C1",
+                  {{"accumulators", getFloats(), {"B", "T", "1"}, element},
+                   {"sums", getSums(), {"B", "T", "D"}, element},
+                   {"keys", getKeys(), {"B", "T", "D"}, element},
+                   {"gradients", getKeysGradIn(), {"B", "T", "D"}, element}});
+}
+
+LogicalResult ParameterGradOp::verify() {
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getParameters());
+  if (failed(checkAll(shapes, "C1",
+                      {{"a gradient", getTauGrad(), {}, element},
+                       {"gradients", getGammasGrad(), {"n"}, element}})))
+    return failure();
+  if (int64_t n = shapes.getSize("n"); !ShapedType::isDynamic(n))
+    shapes.bind("P", n + 1);
+  return shapes.check("C1", "parts", getParameters(), {"B", "Tq", "P"},
+                      element);
+}

@@ -1,0 +1,338 @@
+//===- GradientOps.td - the streaming gradient ------*- tablegen -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_GRADIENTOPS_TD
+#define RAYTENTION_GRADIENTOPS_TD
+
+include "RayTentionAttributes.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
+
+def RT_AttendGradOp : RT_Op<"attend_grad", [Pure, AttrSizedOperandSegments]> {
+  let summary = "the gradient of rt.attend";
+  let description = [{
+    From the gradient `dy [B, Tq, S]` of the signals and what the attention
+    saved (signals, norm, indices, log_sums), the gradients of the queries
+    `[B, Tq, D]`, the table `[V, D]`, tau `[]` and the gammas `[n]`. Everything
+    else is recomputed; `x = y max(norm, 1e-10)`. Formulas: semantics,
+    "Gradient". All gradients are of the accumulator type, f64 for f64, else f32.
+
+    Constraints:
+    * C1: queries `[B, Tq, D]` with static D and table `[V, D]` are of one type,
+      f32, f64 or bf16; ids are `[B, T]` of i32 or i64; tau `[]`, gammas `[n]`
+      are of the accumulator type; lengths `[B]` of i64.
+    * C2: at least one channel, each a channel attribute that fits the gammas.
+    * C3: signals and their gradient are `[B, Tq, S]`, norm `[B, Tq]`, indices
+      i32 `[B, Tq, copies]`, log_sums `[B, Tq, L]`, as the channels demand.
+    * C4: results are `[B, Tq, D]`, `[V, D]`, `[]` and `[n]` of the accumulator
+      type.
+    * C5: the mask is `#rt.causal`; the metric is sq_l2 or l2.
+
+    ```mlir
+    %dq, %dt, %dtau, %dg = rt.attend_grad [#rt.centroid]
+      queries(%q : tensor<1x?x64xf32>) lookup(%t[%ids] : tensor<?x64xf32>, tensor<1x?xi32>)
+      tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>)
+      saved(%y, %n, %x, %l : tensor<1x?x64xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>, tensor<1x?x2xf32>)
+      gradient(%dy : tensor<1x?x64xf32>)
+      -> tensor<1x?x64xf32>, tensor<?x64xf32>, tensor<f32>, tensor<0xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$queries, AnyRankedTensor:$table,
+    AnyRankedTensor:$ids, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
+    Optional<Index>:$query_offset, Optional<AnyRankedTensor>:$lengths,
+    AnyRankedTensor:$signals, AnyRankedTensor:$norm, AnyRankedTensor:$indices,
+    AnyRankedTensor:$log_sums, AnyRankedTensor:$gradient,
+    ArrayAttr:$channels, DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
+    DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin,
+    DefaultValuedAttr<RT_PrecisionAttr, "Precision::Fast">:$precision,
+    OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$queries_grad, AnyRankedTensor:$table_grad,
+    AnyRankedTensor:$tau_grad, AnyRankedTensor:$gammas_grad);
+  let assemblyFormat = [{
+    $channels `queries` `(` $queries `:` type($queries) `)`
+    `lookup` `(` $table `[` $ids `]` `:` type($table) `,` type($ids) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    (`offset` `(` $query_offset^ `)`)?
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `saved` `(` $signals `,` $norm `,` $indices `,` $log_sums `:` type($signals)
+    `,` type($norm) `,` type($indices) `,` type($log_sums) `)`
+    `gradient` `(` $gradient `:` type($gradient) `)` attr-dict `->`
+    type($queries_grad) `,` type($table_grad) `,` type($tau_grad) `,`
+    type($gammas_grad)
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_GradRowsOp : RT_Op<"grad_rows", [Pure]> {
+  let summary = "what a gradient needs of each row, before any key";
+  let description = [{
+    Per row: the saved log-sums; `scale = 1 / max(norm, 1e-10)` and
+    `along = y . dy` (0 at the norm's floor), so that
+    `dx = scale (dy - along y)`; the sum over keys of `w_ij dw_ij` as far as it
+    is known from saved values; per channel what its derivative prepares. And
+    the slices of `dx` that belong to the C weighted channels, stacked. Rows
+    beyond their sequence are zero. A sequence of `keys` keys ends at `lengths`.
+
+    Constraints:
+    * C1: signals and their gradient are `[B, Tq, S]`, norm `[B, Tq]`, log_sums
+      `[B, Tq, L]`, tau `[]`, gammas `[n]`, of one float type; lengths `[B]`.
+    * C2: rows are `[B, Tq, F]` as the channels demand, the stack
+      `[B, C, Tq, D]`, of the same type.
+    * C3: every entry of the list is a channel.
+  }];
+  let arguments = (ins AnyRankedTensor:$signals, AnyRankedTensor:$norm,
+    AnyRankedTensor:$log_sums, AnyRankedTensor:$gradient, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Index:$keys,
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
+    DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
+  let results = (outs AnyRankedTensor:$rows, AnyRankedTensor:$stack);
+  let assemblyFormat = [{
+    $channels `(` $signals `,` $norm `,` $log_sums `,` $gradient `:`
+    type($signals) `,` type($norm) `,` type($log_sums) `,` type($gradient) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    `at` `(` $row `)` `of` $keys (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    attr-dict `->` type($rows) `,` type($stack)
+  }];
+  let hasVerifier = 1;
+}
+
+class RT_PairGradOp<string mnemonic, list<Trait> traits = []>
+    : RT_Op<mnemonic, traits # [Pure, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
+      "getIterationDomain", "getTiledImplementation", "getResultTilePosition"]>]>;
+
+def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
+    [AllTypesMatch<["floats_in", "floats"]>,
+     AllTypesMatch<["sums_in", "sums"]>]> {
+  let summary = "what keys add to the gradients of queries and parameters";
+  let description = [{
+    With the rows of rt.grad_rows, adds for each visible key its coefficient
+    `c_ij`, the derivative by `q_i` being `c_ij (k_j - q_i)`, times the key to
+    the sums `[B, Tq, D]`, and to the accumulators `[B, Tq, A]`: the
+    temperature's, the coefficient's own sum as far as it is not 0 by itself,
+    and what the channels keep for their parameters.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: distances are `[B, Tq, T]`, rows `[B, Tq, F]`, the stack
+      `[B, C, Tq, D]`, keys `[B, T, D]`, tau `[]`, gammas `[n]`, all of the
+      accumulators' type; lengths `[B]` of i64.
+    * C3: accumulators are `[B, Tq, A]` as the channels demand, sums
+      `[B, Tq, D]`; results have their types.
+    * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
+  }];
+  let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$rows,
+    AnyRankedTensor:$stack, AnyRankedTensor:$keys, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Index:$key,
+    AnyRankedTensor:$floats_in, AnyRankedTensor:$sums_in,
+    // Last, so that result types are inferred with it or without.
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
+    DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
+    OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$sums);
+  let assemblyFormat = [{
+    $channels `ins` `(` $distances `,` $rows `,` $stack `,` $keys `:`
+    type($distances) `,` type($rows) `,` type($stack) `,` type($keys) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    `at` `(` $row `,` $key `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $floats_in `,` $sums_in `:` type($floats_in) `,` type($sums_in) `)`
+    attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
+    [AllTypesMatch<["floats_in", "floats"]>,
+     AllTypesMatch<["sums_in", "sums"]>]> {
+  let summary = "what queries add to the gradients of keys";
+  let description = [{
+    For each key, over the queries that see it: adds `w_cij G_ci` of every
+    weighted channel, `c_ij q_i`, and the gradient of each copying channel that
+    chose the key, to the sums `[B, T, D]`, and `c_ij` to the accumulators
+    `[B, T, 1]`; the derivative by `k_j` is `c_ij (q_i - k_j)`.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: distances are `[B, Tq, T]`, rows `[B, Tq, F]`, the stack
+      `[B, C, Tq, D]`, signals and gradient `[B, Tq, S]`, tau `[]`, gammas
+      `[n]`, of the accumulators' type; queries `[B, Tq, D]`, indices
+      `[B, Tq, N]` of i32, lengths `[B]` of i64.
+    * C3: accumulators are `[B, T, 1]`, sums `[B, T, D]`; results have their
+      types.
+    * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
+  }];
+  let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$rows,
+    AnyRankedTensor:$stack, AnyRankedTensor:$queries, AnyRankedTensor:$signals,
+    AnyRankedTensor:$gradient, AnyRankedTensor:$indices, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Index:$key,
+    AnyRankedTensor:$floats_in, AnyRankedTensor:$sums_in,
+    // Last, so that result types are inferred with it or without.
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
+    DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
+    OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$sums);
+  let assemblyFormat = [{
+    $channels `ins` `(` $distances `,` $rows `,` $stack `,` $queries `:`
+    type($distances) `,` type($rows) `,` type($stack) `,` type($queries) `)`
+    `copies` `(` $signals `,` $gradient `,` $indices `:` type($signals) `,`
+    type($gradient) `,` type($indices) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    `at` `(` $row `,` $key `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $floats_in `,` $sums_in `:` type($floats_in) `,` type($sums_in) `)`
+    attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
+    AllTypesMatch<["floats_in", "floats"]>, AllTypesMatch<["products", "weights"]>,
+    AllTypesMatch<["distances", "coefficients"]>]> {
+  let summary = "stacked weights and distance coefficients of one chunk";
+  let description = [{
+    From the products `G_ci . k_j` `[B, C, Tq, T]` of one chunk: the factors
+    `w_cij` with which `G_ci` enters the key's gradient, `[B, C, Tq, T]`, and
+    the coefficients `c_ij` `[B, Tq, T]`, the pair's derivative being
+    `c_ij (k_j - q_i)` by the query and `c_ij (q_i - k_j)` by the key. `#rt.side<query>` accumulates per row, `[B, Tq, A]`, as
+    rt.query_grad_sweep does; `#rt.side<key>` per key, `[B, T, 1]`, the sum of
+    the coefficients.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: distances are `[B, Tq, T]`, rows `[B, Tq, F]`, products
+      `[B, C, Tq, T]`, tau `[]`, gammas `[n]`, all of one type.
+    * C3: accumulators are `[B, Tq, A]` or `[B, T, 1]`, as the side says.
+    * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
+  }];
+  let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$distances,
+    AnyRankedTensor:$rows, AnyRankedTensor:$products, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Index:$key, AnyRankedTensor:$floats_in,
+    ArrayAttr:$channels, DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
+    OptionalAttr<AnyAttr>:$mask);
+  let results = (outs AnyRankedTensor:$weights, AnyRankedTensor:$coefficients,
+    AnyRankedTensor:$floats);
+  let assemblyFormat = [{
+    $side $channels `ins` `(` $distances `,` $rows `,` $products `:`
+    type($distances) `,` type($rows) `,` type($products) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    `at` `(` $row `,` $key `)` `outs` `(` $floats_in `:` type($floats_in) `)`
+    attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_CopyGradOp : RT_Op<"copy_grad", [Pure, AllTypesMatch<["sums_in", "sums"]>]> {
+  let summary = "gradients of copies, added to the keys they chose";
+  let description = [{
+    For each row and each of the N copying channels whose index lies in
+    `[key, key + T)`: adds `dx`, cut to the channel, to the sums `[B, T, D]` of
+    that key.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: rows are `[B, Tq, F]`, signals and gradient `[B, Tq, S]`, sums
+      `[B, T, D]`, of one type; indices `[B, Tq, N]` of i32.
+  }];
+  let arguments = (ins AnyRankedTensor:$rows, AnyRankedTensor:$signals,
+    AnyRankedTensor:$gradient, AnyRankedTensor:$indices, Index:$key,
+    AnyRankedTensor:$sums_in, ArrayAttr:$channels);
+  let results = (outs AnyRankedTensor:$sums);
+  let assemblyFormat = [{
+    $channels `(` $rows `,` $signals `,` $gradient `,` $indices `:` type($rows)
+    `,` type($signals) `,` type($gradient) `,` type($indices) `)` `at` `(` $key `)`
+    `outs` `(` $sums_in `:` type($sums_in) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_QueryGradOp : RT_PairGradOp<"query_grad", [
+    AllTypesMatch<["queries_grad_in", "queries_grad"]>,
+    AllTypesMatch<["parameters_in", "parameters"]>]> {
+  let summary = "finished gradients of the queries, parameters row by row";
+  let description = [{
+    `dq_i = sums_i - q_i a_i` with `a_i` the coefficients' sum, `[B, Tq, D]`,
+    and each row's part in the gradients of tau and the gammas,
+    `[B, Tq, 1 + n]`.
+
+    Constraints:
+    * C1: every entry of the list is a channel.
+    * C2: accumulators `[B, Tq, A]`, sums `[B, Tq, D]`, rows `[B, Tq, F]`,
+      tau `[]`, gammas `[n]` are of one type; queries `[B, Tq, D]`.
+    * C3: outs are `[B, Tq, D]` and `[B, Tq, 1 + n]`; results have their types.
+  }];
+  let arguments = (ins AnyRankedTensor:$floats, AnyRankedTensor:$sums,
+    AnyRankedTensor:$rows, AnyRankedTensor:$queries, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$row, Index:$keys,
+    AnyRankedTensor:$queries_grad_in, AnyRankedTensor:$parameters_in,
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
+    DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
+  let results = (outs AnyRankedTensor:$queries_grad, AnyRankedTensor:$parameters);
+  let assemblyFormat = [{
+    $channels `(` $floats `,` $sums `,` $rows `,` $queries `:` type($floats)
+    `,` type($sums) `,` type($rows) `,` type($queries) `)`
+    `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
+    `at` `(` $row `)` `of` $keys (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $queries_grad_in `,` $parameters_in `:` type($queries_grad_in)
+    `,` type($parameters_in) `)` attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_KeyGradOp : RT_PairGradOp<"key_grad",
+    [AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
+  let summary = "finished gradients of the keys";
+  let description = [{
+    `dk_j = sums_j - k_j a_j` with `a_j` the coefficients' sum, `[B, T, D]`.
+
+    Constraints:
+    * C1: accumulators `[B, T, 1]`, sums, keys and out `[B, T, D]` are of one type; the result has the out's type.
+  }];
+  let arguments = (ins AnyRankedTensor:$floats, AnyRankedTensor:$sums,
+    AnyRankedTensor:$keys, AnyRankedTensor:$keys_grad_in);
+  let results = (outs AnyRankedTensor:$keys_grad);
+  let assemblyFormat = [{
+    `(` $floats `,` $sums `,` $keys `:` type($floats) `,` type($sums) `,`
+    type($keys) `)` `outs` `(` $keys_grad_in `:` type($keys_grad_in) `)` attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_ParameterGradOp : RT_Op<"parameter_grad", [Pure]> {
+  let summary = "gradients of tau and the gammas from the rows' parts";
+  let description = [{
+    Sums `[B, Tq, 1 + n]` over batch and rows, in that order and in double
+    precision: the first entry is tau's `[]`, the others the gammas' `[n]`.
+
+    Constraints:
+    * C1: the parts are `[B, Tq, P]`, tau's gradient `[]`, the gammas' `[n]`, of
+      one type, with P = n + 1.
+  }];
+  let arguments = (ins AnyRankedTensor:$parameters);
+  let results = (outs AnyRankedTensor:$tau_grad, AnyRankedTensor:$gammas_grad);
+  let assemblyFormat = [{
+    $parameters attr-dict `:` type($parameters) `->` type($tau_grad) `,`
+    type($gammas_grad)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // RAYTENTION_GRADIENTOPS_TD

@@ -1,0 +1,167 @@
+//===- FuseGradientPass.cpp - one body per chunk of a gradient -----*- C++
+//-*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/GradientLayout.h"
+#include "dialect/RayTention/RayTention.h"
+#include "passes/Fuse/Passes.h"
+#include "passes/Tile/Bounds.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace raytention {
+#define GEN_PASS_DEF_FUSEGRADIENTPASS
+#include "passes/Fuse/Passes.h.inc"
+} // namespace raytention
+
+using namespace mlir;
+using namespace raytention;
+
+namespace {
+
+/// The loops of every product here.
+enum Loop : unsigned { Batch, Channel, Row, Key, Width };
+
+/// Builds the fused body of one sweep.
+class BodyBuilder {
+public:
+  BodyBuilder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  /// `outs += sum of lhs rhs` over the loops that do not index the result.
+  Value contract(Value lhs, ArrayRef<Loop> lhsLoops, Value rhs,
+                 ArrayRef<Loop> rhsLoops, Value outs, ArrayRef<Loop> outLoops) {
+    ArrayAttr maps =
+        b.getAffineMapArrayAttr(getMaps({lhsLoops, rhsLoops, outLoops}));
+    return linalg::ContractOp::create(b, loc, TypeRange{outs.getType()},
+                                      ValueRange{lhs, rhs}, ValueRange{outs},
+                                      maps)
+        ->getResult(0);
+  }
+
+  /// `G_ci . k_j` of every weighted channel, [B, C, Tq, T].
+  Value buildProducts(Value stack, Value keys, Value distances) {
+    auto pairs = cast<RankedTensorType>(distances.getType());
+    int64_t numWeighted = cast<RankedTensorType>(stack.getType()).getDimSize(1);
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t axis = 0; axis < 3; ++axis)
+      sizes.push_back(getTypedSize(b, loc, distances, axis));
+    sizes.insert(sizes.begin() + 1, b.getIndexAttr(numWeighted));
+    Value empty =
+        tensor::EmptyOp::create(b, loc, sizes, pairs.getElementType());
+    if (numWeighted == 0)
+      return empty;
+    Value zero = arith::ConstantOp::create(
+        b, loc, cast<TypedAttr>(b.getZeroAttr(pairs.getElementType())));
+    Value zeros = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+    return contract(stack, {Batch, Channel, Row, Width}, keys,
+                    {Batch, Key, Width}, zeros, {Batch, Channel, Row, Key});
+  }
+
+  /// The weights and coefficients of the chunk of `op`, for one side.
+  template <typename Op>
+  WeighGradOp weigh(Op op, Value products, PairSide side) {
+    return WeighGradOp::create(
+        b, loc,
+        TypeRange{products.getType(), op.getDistances().getType(),
+                  op.getFloatsIn().getType()},
+        PairSideAttr::get(b.getContext(), side), op.getDistances(),
+        op.getRows(), products, op.getTau(), op.getGammas(), op.getRow(),
+        op.getKey(), op.getFloatsIn(), op.getChannelsAttr(), op.getMetricAttr(),
+        op.getMaskAttr());
+  }
+
+private:
+  /// Loops that no operand uses get no number.
+  SmallVector<AffineMap> getMaps(ArrayRef<ArrayRef<Loop>> operands) {
+    SmallVector<unsigned> number(Width + 1, ~0u);
+    unsigned count = 0;
+    for (unsigned loop = Batch; loop <= Width; ++loop)
+      if (llvm::any_of(operands, [&](ArrayRef<Loop> loops) {
+            return llvm::is_contained(loops, Loop(loop));
+          }))
+        number[loop] = count++;
+    SmallVector<AffineMap> maps;
+    for (ArrayRef<Loop> loops : operands) {
+      SmallVector<AffineExpr> exprs;
+      for (Loop loop : loops)
+        exprs.push_back(b.getAffineDimExpr(number[loop]));
+      maps.push_back(AffineMap::get(count, 0, exprs, b.getContext()));
+    }
+    return maps;
+  }
+
+  OpBuilder &b;
+  Location loc;
+};
+
+struct FuseGradientPass
+    : public raytention::impl::FuseGradientPassBase<FuseGradientPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> sweeps;
+    getOperation().walk([&](Operation *op) {
+      if (isa<QueryGradSweepOp, KeyGradSweepOp>(op))
+        sweeps.push_back(op);
+    });
+    for (Operation *sweep : sweeps) {
+      LogicalResult fused = isa<QueryGradSweepOp>(sweep)
+                                ? fuse(cast<QueryGradSweepOp>(sweep))
+                                : fuse(cast<KeyGradSweepOp>(sweep));
+      if (failed(fused))
+        return signalPassFailure();
+      ++numFused;
+    }
+  }
+
+  LogicalResult fuse(QueryGradSweepOp op) {
+    auto distance = op.getDistances().getDefiningOp<DistanceOp>();
+    if (!distance)
+      return op.emitOpError() << "expected its distances from rt.distance";
+    IRRewriter rewriter(op);
+    BodyBuilder body(rewriter, op.getLoc());
+    Value products =
+        body.buildProducts(op.getStack(), op.getKeys(), op.getDistances());
+    WeighGradOp weights = body.weigh(op, products, PairSide::Query);
+    Value sums = body.contract(weights.getCoefficients(), {Batch, Row, Key},
+                               op.getKeys(), {Batch, Key, Width},
+                               op.getSumsIn(), {Batch, Row, Width});
+    rewriter.replaceOp(op, {weights.getFloats(), sums});
+    return success();
+  }
+
+  LogicalResult fuse(KeyGradSweepOp op) {
+    auto distance = op.getDistances().getDefiningOp<DistanceOp>();
+    if (!distance)
+      return op.emitOpError() << "expected its distances from rt.distance";
+    IRRewriter rewriter(op);
+    BodyBuilder body(rewriter, op.getLoc());
+    Value products = body.buildProducts(op.getStack(), distance.getKeys(),
+                                        op.getDistances());
+    WeighGradOp weights = body.weigh(op, products, PairSide::Key);
+    Value sums = op.getSumsIn();
+    if (GradientLayout layout = GradientLayout::get(op.getChannels());
+        layout.numWeighted > 0)
+      sums = body.contract(weights.getWeights(), {Batch, Channel, Row, Key},
+                           op.getStack(), {Batch, Channel, Row, Width}, sums,
+                           {Batch, Key, Width});
+    sums = body.contract(weights.getCoefficients(), {Batch, Row, Key},
+                         op.getQueries(), {Batch, Row, Width}, sums,
+                         {Batch, Key, Width});
+    if (getNumCopies(op.getChannels()) > 0)
+      sums = CopyGradOp::create(rewriter, op.getLoc(), sums.getType(),
+                                op.getRows(), op.getSignals(), op.getGradient(),
+                                op.getIndices(), op.getKey(), sums,
+                                op.getChannelsAttr());
+    rewriter.replaceOp(op, {weights.getFloats(), sums});
+    return success();
+  }
+};
+
+} // namespace

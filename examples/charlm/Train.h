@@ -19,7 +19,7 @@
 namespace raytention::charlm {
 
 struct TrainOptions {
-  int64_t steps = 4000;
+  int64_t steps = 2000;
   double minutes = 0; ///< 0: no limit but the steps
   int64_t sequences = 16, context = 128;
   double rate = 6e-3; ///< of Adam, at its highest

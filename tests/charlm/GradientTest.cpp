@@ -90,3 +90,16 @@ TEST(CharLmGradient, PlainAttention) {
 TEST(CharLmGradient, PlainAttentionOfTheLastRows) {
   checkGradient(test::plainAttention<double>(4), 2);
 }
+
+/// The attention that the compiler makes for the tiny model.
+static std::unique_ptr<Attention> compiled() {
+  return llvm::cantFail(AttentionBlock<double>::compile(tinyShape(),
+                                                        /*maxKeys=*/5,
+                                                        /*backward=*/true));
+}
+
+TEST(CharLmGradient, CompiledAttention) { checkGradient(compiled(), 5); }
+
+TEST(CharLmGradient, CompiledAttentionOfTheLastRows) {
+  checkGradient(compiled(), 2);
+}

@@ -38,8 +38,8 @@ FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
   return k.toIndex(k.load(view->memref, view->offsets));
 }
 
-/// Whether zeros, carried through loops or not, become accumulators of pairs;
-/// else they become sums of a product.
+/// Whether a loop's zeros become accumulators of pairs; else they become sums
+/// of a product.
 static bool accumulatesPairs(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
@@ -50,12 +50,11 @@ static bool accumulatesPairs(Value value) {
   });
 }
 
-LogicalResult TaskLowering::fillAccumulators(linalg::FillOp op) {
-  Value result = op.getResult(0);
-  KernelBuilder k = kernel(op.getLoc());
+StateBuffer TaskLowering::makeAccumulators(Location loc, Value arg) {
+  KernelBuilder k = kernel(loc);
   Value data;
-  if (accumulatesPairs(result)) {
-    int64_t fields = cast<RankedTensorType>(result.getType()).getDimSize(2);
+  if (accumulatesPairs(arg)) {
+    int64_t fields = cast<RankedTensorType>(arg.getType()).getDimSize(2);
     data = allocate(
         MemRefType::get({1, fields, layout.itemLanes()}, layout.element));
     initState(k, SmallVector<double>(fields, 0), data, k.index(1));
@@ -65,8 +64,7 @@ LogicalResult TaskLowering::fillAccumulators(linalg::FillOp op) {
         layout.element));
     zeroSums(k, data);
   }
-  buffers[result] = StateBuffer{{data, k.index(0)}, 1};
-  return success();
+  return {{data, k.index(0)}, 1};
 }
 
 LogicalResult TaskLowering::lower(GradRowsOp op) {

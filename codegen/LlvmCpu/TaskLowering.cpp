@@ -316,7 +316,12 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   for (auto [init, arg] : llvm::zip(op.getInitArgs(), op.getRegionIterArgs())) {
     if (!isa<TensorType>(init.getType()))
       return op.emitOpError() << "expected a loop that carries tensors only";
-    alias(arg, init);
+    bool isZero = init.getDefiningOp<linalg::FillOp>() &&
+                  cast<RankedTensorType>(init.getType()).getRank() == 3;
+    if (isZero)
+      buffers[arg] = makeAccumulators(op.getLoc(), arg);
+    else
+      alias(arg, init);
   }
   auto loop =
       scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
@@ -332,8 +337,8 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   }
   llvm::append_range(freeBuffers, loopBuffers);
   std::swap(outer, loopBuffers);
-  for (auto [init, result] : llvm::zip(op.getInitArgs(), op.getResults()))
-    alias(result, init);
+  for (auto [arg, result] : llvm::zip(op.getRegionIterArgs(), op.getResults()))
+    alias(result, arg);
   return success();
 }
 

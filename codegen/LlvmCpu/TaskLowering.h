@@ -91,7 +91,9 @@ private:
 
   llvm::LogicalResult packQueries(mlir::tensor::ExtractSliceOp op,
                                   const ArgumentView &view);
-  llvm::LogicalResult fillAccumulators(mlir::linalg::FillOp op);
+  /// Zeroed accumulators of pairs or sums of a product, as `arg` of a loop is
+  /// read.
+  StateBuffer makeAccumulators(mlir::Location loc, mlir::Value arg);
   llvm::LogicalResult multiplyStack(mlir::linalg::ContractOp op);
   /// Sizes of a slice of a per-row argument: most rows and those present.
   struct RowRange {

@@ -48,8 +48,8 @@ public:
     Value empty = makeEmptyAdjoint(b, loc, in.getWeights());
     return build({empty, {0, 1, 2}}, [&](ElementBuilder &e, const Pair &pair) {
       Value zero = e.constant(0);
-      Value isHidden =
-          e.logicalAnd(isEqual(pair.weight, zero), e.less(pair.power, zero));
+      Value hasNone = isEqual(pair.weight, zero);
+      Value isHidden = e.logicalAnd(hasNone, e.less(pair.power, zero));
       Value product = e.mul(pair.adjoint, raise(e, pair.power));
       return e.select(isHidden, zero, product);
     });
@@ -64,8 +64,8 @@ public:
                         Value zero = e.constant(0);
                         Value slope =
                             raise(e, e.sub(pair.power, e.constant(1)));
-                        Value term = e.mul(e.mul(pair.weight, pair.adjoint),
-                                           e.mul(pair.power, slope));
+                        Value product = e.mul(pair.weight, pair.adjoint);
+                        Value term = e.mul(product, e.mul(pair.power, slope));
                         term = e.select(isEqual(pair.weight, zero), zero, term);
                         term = e.select(isEqual(pair.power, zero), zero, term);
                         return e.add(pair.sum, term);
@@ -96,7 +96,8 @@ private:
   /// `gamma^power`.
   Value raise(ElementBuilder &e, Value power) {
     Value zero = e.constant(0);
-    return e.exp(e.select(isEqual(power, zero), zero, e.mul(power, logGamma)));
+    Value isZero = isEqual(power, zero);
+    return e.exp(e.select(isZero, zero, e.mul(power, logGamma)));
   }
 
   Value isEqual(Value x, Value y) {

@@ -53,14 +53,15 @@ private:
   Value buildFactors(OpBuilder &b, DistanceOp op, Value distances,
                      Value adjoint) const {
     bool isRoot = op.getMetric() == Metric::L2;
-    return mapAdjoint(
-        b, op.getLoc(), {{adjoint, {0, 1, 2}}, {distances, {0, 1, 2}}},
-        distances, [&](ElementBuilder &e, ValueRange v) {
-          if (!isRoot)
-            return e.mul(e.constant(2), v[0]);
-          Value zero = e.constant(0);
-          return e.select(e.greater(v[1], zero), e.div(v[0], v[1]), zero);
-        });
+    return mapAdjoint(b, op.getLoc(),
+                      {{adjoint, {0, 1, 2}}, {distances, {0, 1, 2}}}, distances,
+                      [&](ElementBuilder &e, ValueRange v) {
+                        if (!isRoot)
+                          return e.mul(e.constant(2), v[0]);
+                        Value zero = e.constant(0);
+                        Value isApart = e.greater(v[1], zero);
+                        return e.select(isApart, e.div(v[0], v[1]), zero);
+                      });
   }
 };
 

@@ -62,14 +62,17 @@ private:
                         bool hasNorms) {
     Value zero = e.constant(0), floor = e.constant(kNormFloor), total;
     if (hasRows) {
-      Value along = e.select(e.greater(v[0], floor), e.mul(v[1], v[3]), zero);
-      total = e.div(e.sub(v[2], along), e.max(v[0], floor));
+      Value isNormal = e.greater(v[0], floor);
+      Value along = e.select(isNormal, e.mul(v[1], v[3]), zero);
+      Value across = e.sub(v[2], along);
+      total = e.div(across, e.max(v[0], floor));
     }
     if (!hasNorms)
       return total;
     ValueRange last = v.take_back(2);
     Value slope = e.div(e.mul(last[1], last[0]), v[0]);
-    Value term = e.select(e.greater(v[0], zero), slope, zero);
+    Value isPositive = e.greater(v[0], zero);
+    Value term = e.select(isPositive, slope, zero);
     return total ? e.add(total, term) : term;
   }
 };

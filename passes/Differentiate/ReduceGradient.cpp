@@ -81,7 +81,8 @@ private:
         [&](ElementBuilder &e, ValueRange v) {
           Value zero = e.constant(0);
           Value term = e.sub(zero, e.mul(v[0], v[1]));
-          return e.select(e.less(v[2], e.constant(floor)), zero, term);
+          Value isUnder = e.less(v[2], e.constant(floor));
+          return e.select(isUnder, zero, term);
         });
     return {dSums, dTotals};
   }

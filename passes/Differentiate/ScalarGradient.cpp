@@ -56,7 +56,8 @@ Adjoints apply(math::LogOp, ElementBuilder &e, ValueRange x, Value, Value g) {
 Adjoints apply(math::SqrtOp, ElementBuilder &e, ValueRange, Value y, Value g) {
   Value zero = e.constant(0);
   Value slope = e.div(g, e.mul(e.constant(2), y));
-  return {e.select(e.greater(y, zero), slope, zero)};
+  Value isPositive = e.greater(y, zero);
+  return {e.select(isPositive, slope, zero)};
 }
 /// The chosen value gets the gradient. A select of the larger of two is their
 /// maximum: where they are equal, the first gets it.

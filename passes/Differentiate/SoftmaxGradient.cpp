@@ -37,11 +37,12 @@ struct SoftmaxGradient
     SoftmaxOp::Adaptor in(operands, cast<SoftmaxOp>(op));
     Value dScores = buildScoreAdjoint(b, loc, results[0], results[1], adjoints);
     SmallVector<Value> operandAdjoints(operands.size());
-    operandAdjoints[0] = mapAdjoint(
-        b, loc, {{dScores, {0, 1, 2}}, {in.getTau(), {}}}, in.getDistances(),
-        [](ElementBuilder &e, ValueRange v) {
-          return e.div(e.sub(e.constant(0), v[0]), getTemperature(e, v[1]));
-        });
+    operandAdjoints[0] =
+        mapAdjoint(b, loc, {{dScores, {0, 1, 2}}, {in.getTau(), {}}},
+                   in.getDistances(), [](ElementBuilder &e, ValueRange v) {
+                     Value negated = e.sub(e.constant(0), v[0]);
+                     return e.div(negated, getTemperature(e, v[1]));
+                   });
     operandAdjoints[1] =
         sumAdjoint(b, loc, 3,
                    {{dScores, {0, 1, 2}},
@@ -79,15 +80,16 @@ private:
     }
     if (dScores)
       inputs.push_back({dScores, {0, 1, 2}});
-    return mapAdjoint(
-        b, loc, inputs, scores, [&](ElementBuilder &e, ValueRange v) {
-          Value total;
-          if (dWeights)
-            total = e.mul(v[1], e.sub(v[2], v[3]));
-          if (dScores)
-            total = total ? e.add(total, v.back()) : v.back();
-          return e.select(isVisible(e, v[0]), total, e.constant(0));
-        });
+    return mapAdjoint(b, loc, inputs, scores,
+                      [&](ElementBuilder &e, ValueRange v) {
+                        Value total;
+                        if (dWeights)
+                          total = e.mul(v[1], e.sub(v[2], v[3]));
+                        if (dScores)
+                          total = total ? e.add(total, v.back()) : v.back();
+                        Value visible = isVisible(e, v[0]);
+                        return e.select(visible, total, e.constant(0));
+                      });
   }
 
   /// `sum_k w_ik dw_ik`.
@@ -98,7 +100,8 @@ private:
         {{scores, {0, 1, 2}}, {weights, {0, 1, 2}}, {dWeights, {0, 1, 2}}},
         [](ElementBuilder &e, ValueRange v) {
           Value term = e.mul(v[1], v[2]);
-          return e.select(isVisible(e, v[0]), term, e.constant(0));
+          Value visible = isVisible(e, v[0]);
+          return e.select(visible, term, e.constant(0));
         });
   }
 };

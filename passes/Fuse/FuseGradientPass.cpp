@@ -120,10 +120,24 @@ struct FuseGradientPass
     }
   }
 
-  LogicalResult fuse(QueryGradSweepOp op) {
-    auto distance = op.getDistances().getDefiningOp<DistanceOp>();
+  /// Distances of one chunk: from rt.distance, bounded along `axis`.
+  static FailureOr<DistanceOp> getDistance(Operation *op, Value distances,
+                                           int64_t axis, StringRef pass) {
+    auto distance = distances.getDefiningOp<DistanceOp>();
     if (!distance)
-      return op.emitOpError() << "expected its distances from rt.distance";
+      return op->emitOpError() << "expected its distances from rt.distance";
+    OpFoldResult size = findSize(distances, axis);
+    if (size && getConstantBound(size))
+      return distance;
+    return op->emitOpError()
+           << "expected axis " << axis
+           << " of its distances to have a constant bound (run --" << pass
+           << "), got " << distances.getType();
+  }
+
+  LogicalResult fuse(QueryGradSweepOp op) {
+    if (failed(getDistance(op, op.getDistances(), 2, "rt-chunk-keys")))
+      return failure();
     IRRewriter rewriter(op);
     BodyBuilder body(rewriter, op.getLoc());
     Value products =
@@ -137,12 +151,13 @@ struct FuseGradientPass
   }
 
   LogicalResult fuse(KeyGradSweepOp op) {
-    auto distance = op.getDistances().getDefiningOp<DistanceOp>();
-    if (!distance)
-      return op.emitOpError() << "expected its distances from rt.distance";
+    FailureOr<DistanceOp> distance =
+        getDistance(op, op.getDistances(), 1, "rt-tile-keys");
+    if (failed(distance))
+      return failure();
     IRRewriter rewriter(op);
     BodyBuilder body(rewriter, op.getLoc());
-    Value products = body.buildProducts(op.getStack(), distance.getKeys(),
+    Value products = body.buildProducts(op.getStack(), distance->getKeys(),
                                         op.getDistances());
     WeighGradOp weights = body.weigh(op, products, PairSide::Key);
     Value sums = op.getSumsIn();

@@ -24,6 +24,46 @@ func.func @lookup_C2(%t: tensor<9x8xf32>, %ids: tensor<1x4xi32>) {
 
 // -----
 
+func.func @scatter_add_C1_shape(%rows: tensor<1x4x8xf32>, %t: tensor<9x7xf32>, %ids: tensor<1x4xi32>) {
+  // expected-error @+1 {{C1: expected rows with D = 7, got 'tensor<1x4x8xf32>'}}
+  %0 = rt.scatter_add %rows into %t[%ids] : tensor<1x4x8xf32>, tensor<1x4xi32> -> tensor<9x7xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_add_C1_batch(%rows: tensor<1x4x8xf32>, %t: tensor<2x9x8xf32>, %ids: tensor<1x4xi32>) {
+  // expected-error @+1 {{C1: expected indices with B = 2, got 'tensor<1x4xi32>'}}
+  %0 = rt.scatter_add %rows into %t[%ids] : tensor<1x4x8xf32>, tensor<1x4xi32> -> tensor<2x9x8xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_add_C1_indices(%rows: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4xi8>) {
+  // expected-error @+1 {{C1: expected indices of i32 or i64, got 'i8'}}
+  %0 = rt.scatter_add %rows into %t[%ids] : tensor<1x4x8xf32>, tensor<1x4xi8> -> tensor<9x8xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_add_C2_rows(%rows: tensor<1x4x8xbf16>, %t: tensor<9x8xbf16>, %ids: tensor<1x4xi32>) {
+  // expected-error @+1 {{C2: expected rows of f32 or f64, got 'bf16'}}
+  %0 = rt.scatter_add %rows into %t[%ids] : tensor<1x4x8xbf16>, tensor<1x4xi32> -> tensor<9x8xbf16>
+  return
+}
+
+// -----
+
+func.func @scatter_add_C2_init(%rows: tensor<1x4x8xf32>, %t: tensor<9x8xf64>, %ids: tensor<1x4xi32>) {
+  // expected-error @+1 {{C2: expected an init of 'f32', got 'tensor<9x8xf64>'}}
+  %0 = rt.scatter_add %rows into %t[%ids] : tensor<1x4x8xf32>, tensor<1x4xi32> -> tensor<9x8xf64>
+  return
+}
+
+// -----
+
 func.func @distance_C1(%q: tensor<1x4x8xf32>, %k: tensor<1x5x8xf32>) {
   // expected-error @+1 {{C1: expected distances with T = 5, got 'tensor<1x4x6xf32>'}}
   %0 = rt.distance %q, %k : tensor<1x4x8xf32>, tensor<1x5x8xf32> -> tensor<1x4x6xf32>

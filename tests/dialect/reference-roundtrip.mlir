@@ -12,6 +12,15 @@ func.func @lookup(%table: tensor<?x64xf32>, %half: tensor<?x64xbf16>, %keys: ten
   return
 }
 
+// CHECK-LABEL: @scatter_add
+func.func @scatter_add(%rows: tensor<1x?x64xf32>, %table: tensor<?x64xf32>, %keys: tensor<1x?x64xf32>, %ids: tensor<1x?xi32>) {
+  // CHECK: rt.scatter_add %{{.*}} into %{{.*}}[%{{.*}}] : tensor<1x?x64xf32>, tensor<1x?xi32> -> tensor<?x64xf32>
+  %0 = rt.scatter_add %rows into %table[%ids] : tensor<1x?x64xf32>, tensor<1x?xi32> -> tensor<?x64xf32>
+  // CHECK: rt.scatter_add %{{.*}} into %{{.*}}[%{{.*}}] : tensor<1x?x64xf32>, tensor<1x?xi32> -> tensor<1x?x64xf32>
+  %1 = rt.scatter_add %rows into %keys[%ids] : tensor<1x?x64xf32>, tensor<1x?xi32> -> tensor<1x?x64xf32>
+  return
+}
+
 // CHECK-LABEL: @distance
 func.func @distance(%q: tensor<1x?x64xf32>, %half: tensor<1x?x64xbf16>, %k: tensor<1x?x64xf32>) {
   // CHECK: rt.distance %{{.*}}, %{{.*}} {metric = #rt.metric<l2>} : tensor<1x?x64xf32>, tensor<1x?x64xf32> -> tensor<1x?x?xf32>

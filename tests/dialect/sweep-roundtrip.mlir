@@ -24,19 +24,19 @@ func.func @score_sweep(%d: tensor<1x?x?xf32>, %tau: tensor<f32>, %g: tensor<0xf3
 }
 
 // CHECK-LABEL: @reduce_sweep
-func.func @reduce_sweep(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %k: tensor<1x?x64xf32>, %c0: index, %f0: tensor<1x?x1xf32>, %i0: tensor<1x?x0xi32>, %n0: tensor<1x1x?x64xf32>) {
+func.func @reduce_sweep(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %k: tensor<1x?x64xf32>, %c0: index, %f0: tensor<1x?x2xf32>, %i0: tensor<1x?x0xi32>, %n0: tensor<1x1x?x64xf32>) {
   // CHECK: rt.reduce_sweep [#rt.centroid, #rt.entropy] ins(
   // CHECK-SAME: keys({{[^:]*}} : tensor<1x?x64xf32>) at({{[^)]*}})
   // CHECK-SAME: sums({{[^:]*}} : tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32>
   %r:3 = rt.reduce_sweep [#rt.centroid, #rt.entropy]
     ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<f32>, tensor<0xf32>)
     keys(%k : tensor<1x?x64xf32>) at(%c0, %c0)
-    outs(%f0, %i0 : tensor<1x?x1xf32>, tensor<1x?x0xi32>) sums(%n0 : tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32>
+    outs(%f0, %i0 : tensor<1x?x2xf32>, tensor<1x?x0xi32>) sums(%n0 : tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32>
   // CHECK: rt.reduce_sweep [#rt.entropy] ins(
   // CHECK-NOT: sums
   %t:2 = rt.reduce_sweep [#rt.entropy]
     ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<f32>, tensor<0xf32>)
-    at(%c0, %c0) outs(%f0, %i0 : tensor<1x?x1xf32>, tensor<1x?x0xi32>)
+    at(%c0, %c0) outs(%f0, %i0 : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
   return
 }
 

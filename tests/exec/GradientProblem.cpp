@@ -8,6 +8,7 @@
 
 #include "tests/exec/GradientProblem.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -57,28 +58,38 @@ public:
     inputs.lengths = problem.lengths.empty() ? nullptr : problem.lengths.data();
   }
 
-  /// The signals; norms and indices stay here.
+  /// The signals; the other residuals stay here.
   const std::vector<T> &runForward() {
     signals.assign(rows * attention.signalWidth(), NAN);
     norms.assign(rows, NAN);
     indices.assign(rows * attention.numIndices() + 1, -7);
+    logSums.assign(rows * attention.numLogSums() + 1, NAN);
     auto report = attention.run(
-        inputs, {signals.data(), norms.data(), indices.data()}, 1);
+        inputs, {signals.data(), norms.data(), indices.data(), logSums.data()},
+        1);
     if (!report)
       ADD_FAILURE() << llvm::toString(report.takeError());
     return signals;
   }
 
+  const std::vector<int32_t> &getIndices() const { return indices; }
+
   GradientValues runBackward(int threads) {
     std::vector<T> dy(problem.dSignals.begin(), problem.dSignals.end());
     std::vector<T> dq(queries.size(), NAN), dtable(table.size(), NAN),
         dtau(1, NAN), dgammas(problem.gammas.size(), NAN);
-    Residuals residuals{signals.data(), norms.data(), indices.data()};
+    std::vector<T> kept = signals;
+    Residuals residuals{signals.data(), norms.data(), indices.data(),
+                        logSums.data()};
     Gradients gradients{dq.data(), dtable.data(), dtau.data(), dgammas.data()};
     auto report =
         attention.runBackward(inputs, residuals, dy.data(), gradients, threads);
     if (!report)
       ADD_FAILURE() << llvm::toString(report.takeError());
+    // What is const stays as it is.
+    EXPECT_EQ(dy,
+              std::vector<T>(problem.dSignals.begin(), problem.dSignals.end()));
+    EXPECT_EQ(signals, kept);
     auto widen = [](const std::vector<T> &values) {
       return std::vector<double>(values.begin(), values.end());
     };
@@ -98,7 +109,7 @@ private:
   int64_t rows;
   Inputs inputs;
   std::vector<Input> queries, table;
-  std::vector<T> signals, norms;
+  std::vector<T> signals, norms, logSums;
   std::vector<int32_t> indices;
 };
 
@@ -114,9 +125,9 @@ GradientValues runBoth(const GradientProblem &problem, Attention &attention,
 
 GradientProblem::GradientProblem(unsigned seed,
                                  std::vector<std::string> channels,
-                                 int64_t numKeys, int64_t offset)
-    : batch(2), numQueries(numKeys - offset), numKeys(numKeys), vocab(5),
-      offset(offset) {
+                                 const GradientShape &shape)
+    : batch(shape.batch), numQueries(shape.numKeys - shape.offset),
+      numKeys(shape.numKeys), vocab(shape.vocab), offset(shape.offset) {
   std::mt19937 random(seed);
   auto draw = [&](int64_t count, double scale) {
     std::normal_distribution<double> gauss(0, scale);
@@ -125,7 +136,7 @@ GradientProblem::GradientProblem(unsigned seed,
       value = gauss(random);
     return values;
   };
-  spec.dModel = 3;
+  spec.dModel = shape.dModel;
   spec.channels = std::move(channels);
   spec.numGammas = 5;
   queries = draw(batch * numQueries * spec.dModel, 0.8);
@@ -147,7 +158,9 @@ std::unique_ptr<Attention> GradientProblem::compile(DType type) const {
   AttentionSpec typed = spec;
   typed.dtype = type;
   CompileOptions options;
-  options.target = TargetKind::Reference;
+  options.target = target;
+  options.schedule = schedule;
+  options.workspaceCap = workspaceCap;
   options.backward = true;
   auto attention = Attention::compile(typed, options);
   if (attention)
@@ -156,9 +169,12 @@ std::unique_ptr<Attention> GradientProblem::compile(DType type) const {
   return nullptr;
 }
 
-double GradientProblem::computeLoss(Attention &attention) const {
+double GradientProblem::computeLoss(Attention &attention,
+                                    std::vector<int32_t> *indices) const {
   Runner<double, double> runner(*this, attention);
   const std::vector<double> &signals = runner.runForward();
+  if (indices)
+    *indices = runner.getIndices();
   double loss = 0;
   for (size_t i = 0; i < signals.size(); ++i)
     loss += signals[i] * dSignals[i];
@@ -173,6 +189,30 @@ GradientValues GradientProblem::computeGradients(Attention &attention,
   return type == DType::F32
              ? runBoth<float, float>(*this, attention, threads)
              : runBoth<uint16_t, float>(*this, attention, threads);
+}
+
+oracle::Problem GradientProblem::toOracle() const {
+  oracle::Problem problem;
+  problem.batch = batch;
+  problem.numQueries = numQueries;
+  problem.numKeys = numKeys;
+  problem.vocab = vocab;
+  problem.dModel = spec.dModel;
+  problem.queries = queries;
+  problem.table = table;
+  problem.ids.assign(ids.begin(), ids.end());
+  problem.tau = tau[0];
+  problem.gammas = gammas;
+  problem.queryOffset = offset;
+  problem.lengths = lengths;
+  if (spec.metric == "l2")
+    problem.metric = oracle::Metric::L2;
+  if (spec.decayOrigin == "query")
+    problem.decayOrigin = oracle::DecayOrigin::Query;
+  auto error =
+      oracle::parseChannels(llvm::join(spec.channels, ","), problem.channels);
+  EXPECT_FALSE(error) << *error;
+  return problem;
 }
 
 void GradientProblem::roundToHalf() {

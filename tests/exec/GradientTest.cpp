@@ -62,7 +62,10 @@ struct Case {
   const char *metric, *origin;
 };
 
-class CentralDifferences : public testing::TestWithParam<Case> {};
+void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }
+
+class CentralDifferences
+    : public testing::TestWithParam<std::tuple<Case, TargetKind>> {};
 
 /// Seven tokens out of five repeat some.
 TEST_P(CentralDifferences, Agree) {
@@ -70,7 +73,7 @@ TEST_P(CentralDifferences, Agree) {
     int64_t offset;
     std::vector<int64_t> lengths;
   };
-  const Case &c = GetParam();
+  const auto &[c, target] = GetParam();
   std::unique_ptr<Attention> attention;
   unsigned seed = 0;
   for (const Shape &shape :
@@ -80,6 +83,7 @@ TEST_P(CentralDifferences, Agree) {
     problem.spec.metric = c.metric;
     problem.spec.decayOrigin = c.origin;
     problem.lengths = shape.lengths;
+    problem.target = target;
     if (!attention)
       attention = problem.compile(DType::F64);
     ASSERT_TRUE(attention);
@@ -96,16 +100,23 @@ std::vector<std::string> withMaxScore() {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, CentralDifferences,
-    testing::Values(
-        Case{"Default", defaultChannels(), "sq_l2", "sequence_end"},
-        Case{"AllRootQueryOrigin", withMaxScore(), "l2", "query"},
-        Case{"SevenRoot", sevenChannels(), "l2", "sequence_end"},
-        Case{"MaxScore", {"max_score", "centroid"}, "sq_l2", "sequence_end"},
-        Case{"QueryOrigin",
-             {"decay:backward:0", "decay:forward:1", "spread"},
-             "sq_l2",
-             "query"}),
-    [](const auto &info) { return info.param.name; });
+    testing::Combine(
+        testing::Values(
+            Case{"Default", defaultChannels(), "sq_l2", "sequence_end"},
+            Case{"AllRootQueryOrigin", withMaxScore(), "l2", "query"},
+            Case{"SevenRoot", sevenChannels(), "l2", "sequence_end"},
+            Case{
+                "MaxScore", {"max_score", "centroid"}, "sq_l2", "sequence_end"},
+            Case{"QueryOrigin",
+                 {"decay:backward:0", "decay:forward:1", "spread"},
+                 "sq_l2",
+                 "query"}),
+        testing::Values(TargetKind::Reference, TargetKind::Cpu)),
+    [](const auto &info) {
+      bool isCpu = std::get<1>(info.param) == TargetKind::Cpu;
+      return std::string(std::get<0>(info.param).name) +
+             (isCpu ? "Cpu" : "Reference");
+    });
 
 TEST(Gradient, IsThatOfTheFlooredSumWhereADecayVanishes) {
   GradientProblem problem(3, {"decay:backward:0", "decay:forward:1"}, 7, 0);

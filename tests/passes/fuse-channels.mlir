@@ -14,7 +14,7 @@ func.func @scalar(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?
   // CHECK: %[[K:.*]] = rt.lookup
   // CHECK: %[[W:.*]] = rt.weigh {{.*}} ins(%[[D]], %[[L]]#0, {{.*}} at(%[[ROW:.*]], %[[J]]) -> tensor<1x1x?x?xf32>
   // CHECK: %[[S1:.*]] = linalg.contract indexing_maps = [#[[WEIGHTS]], #[[KEYS]], #[[SUMS]]] ins(%[[W]], %[[K]] {{.*}} outs(%[[S]]
-  // CHECK: %[[F1:.*]], %[[P1:.*]] = rt.reduce_sweep {{.*}} ins(%[[D]], %[[L]]#0, {{.*}}) at(%[[ROW]], %[[J]]) outs(%[[F]], %[[P]] : tensor<1x?x1xf32>, tensor<1x?x0xi32>)
+  // CHECK: %[[F1:.*]], %[[P1:.*]] = rt.reduce_sweep {{.*}} ins(%[[D]], %[[L]]#0, {{.*}}) at(%[[ROW]], %[[J]]) outs(%[[F]], %[[P]] : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
   // CHECK: scf.yield %[[F1]], {{.*}}%[[S1]]
   %y = rt.attend [#rt.centroid, #rt.entropy]
     queries(%q : tensor<?x?x4xf32>) lookup(%table[%ids] : tensor<?x4xf32>, tensor<?x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) lengths(%len : tensor<?xi64>) -> tensor<?x?x5xf32>
@@ -38,7 +38,7 @@ func.func @weighted(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor
 func.func @entropy(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x1xf32> {
   // CHECK-NOT: rt.weigh
   // CHECK-NOT: linalg.contract
-  // CHECK: rt.reduce_sweep {{.*}} outs(%{{.*}}, %{{.*}} : tensor<1x?x1xf32>, tensor<1x?x0xi32>)
+  // CHECK: rt.reduce_sweep {{.*}} outs(%{{.*}}, %{{.*}} : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
   // CHECK: rt.finalize
   %y = rt.attend [#rt.entropy]
     queries(%q : tensor<2x8x4xf32>) lookup(%table[%ids] : tensor<9x4xf32>, tensor<2x8xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) -> tensor<2x8x1xf32>

@@ -123,3 +123,30 @@ func.func @normalize(%x: tensor<1x?x9xf32>, %len: tensor<1xi64>) -> (tensor<1x?x
   %y, %n = rt.normalize %x lengths(%len : tensor<1xi64>) : tensor<1x?x9xf32> -> tensor<1x?xf32>
   return %y, %n : tensor<1x?x9xf32>, tensor<1x?xf32>
 }
+
+// In order of batch and position: the loops carry the table.
+// CHECK-LABEL: @scatter_add
+// CHECK-SAME: (%[[ROWS:.*]]: tensor<2x?x8xf32>, %[[TABLE:.*]]: tensor<?x8xf32>, %[[IDS:.*]]: tensor<2x?xi32>)
+func.func @scatter_add(%rows: tensor<2x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor<2x?xi32>) -> tensor<?x8xf32> {
+  // CHECK: %[[SUM:.*]] = scf.for %[[B:.*]] = %c0 to %c2 step %c1 iter_args(%[[T0:.*]] = %[[TABLE]])
+  // CHECK: scf.for %[[N:.*]] = {{.*}} iter_args(%[[T1:.*]] = %[[T0]])
+  // CHECK: scf.for %[[D:.*]] = {{.*}} iter_args(%[[T2:.*]] = %[[T1]])
+  // CHECK: %[[ID:.*]] = tensor.extract %[[IDS]][%[[B]], %[[N]]]
+  // CHECK: %[[V:.*]] = arith.index_cast %[[ID]] : i32 to index
+  // CHECK: %[[ROW:.*]] = tensor.extract %[[ROWS]][%[[B]], %[[N]], %[[D]]]
+  // CHECK: %[[OLD:.*]] = tensor.extract %[[T2]][%[[V]], %[[D]]]
+  // CHECK: %[[NEW:.*]] = arith.addf %[[OLD]], %[[ROW]]
+  // CHECK: tensor.insert %[[NEW]] into %[[T2]][%[[V]], %[[D]]]
+  // CHECK: return %[[SUM]]
+  %0 = rt.scatter_add %rows into %table[%ids] : tensor<2x?x8xf32>, tensor<2x?xi32> -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// Each batch entry has a table of its own.
+// CHECK-LABEL: @scatter_add_batched
+func.func @scatter_add_batched(%rows: tensor<2x?x8xf32>, %table: tensor<2x?x8xf32>, %ids: tensor<2x?xi32>) -> tensor<2x?x8xf32> {
+  // CHECK: scf.for %[[B:.*]] = %c0
+  // CHECK: tensor.insert %{{.*}} into %{{.*}}[%[[B]], %{{.*}}, %{{.*}}]
+  %0 = rt.scatter_add %rows into %table[%ids] : tensor<2x?x8xf32>, tensor<2x?xi32> -> tensor<2x?x8xf32>
+  return %0 : tensor<2x?x8xf32>
+}

@@ -43,7 +43,8 @@ TEST(Options, HasDefaults) {
   EXPECT_EQ(options.workspaceCap, int64_t(64) << 20);
   EXPECT_EQ(options.schedule.splitKeys, 1);
   EXPECT_EQ(options.repeat, 1);
-  EXPECT_FALSE(options.check || options.json || options.exactDistances);
+  EXPECT_FALSE(options.check || options.json || options.exactDistances ||
+               options.backward || options.gradcheck);
 }
 
 TEST(Options, ReadsValuesInBothForms) {
@@ -78,6 +79,9 @@ TEST(Options, ReadsValuesInBothForms) {
                                  "--schedule=direct",
                                  "--math",
                                  "ffma",
+                                 "--backward",
+                                 "--grad",
+                                 "g.npy",
                                  "--json",
                                  "--check"});
   EXPECT_EQ(options.tau, 0.5);
@@ -100,7 +104,9 @@ TEST(Options, ReadsValuesInBothForms) {
   EXPECT_EQ(options.seed, UINT64_MAX);
   EXPECT_EQ(options.metric, "l2");
   EXPECT_EQ(options.decayOrigin, "query");
-  EXPECT_TRUE(options.json && options.check);
+  EXPECT_EQ(options.gradPath, "g.npy");
+  EXPECT_TRUE(options.json && options.check && options.backward);
+  EXPECT_TRUE(parseRun({"--backward", "--dtype=f64", "--gradcheck"}).gradcheck);
 }
 
 TEST(Options, RefusesInOneLine) {
@@ -150,11 +156,16 @@ TEST(Options, RefusesInOneLine) {
       {{"run", "--lengths", "1,-2"}, "got '-2'"},
       {{"run", "--explain", "1:"}, "got ''"},
       {{"run", "--out", ""}, "got ''"},
-      {{"run", "--backward"}, "--backward is not there yet"},
-      {{"run", "--gradcheck"}, "not there yet"},
       {{"run", "--profile"}, "not there yet"},
       {{"run", "--no-skip"}, "not there yet"},
-      {{"run", "--grad", "g.npy"}, "not there yet"},
+      {{"run", "--ids", "b", "--grad", "g.npy"},
+       "--backward with it, got none"},
+      {{"run", "--ids", "b", "--gradcheck"}, "--backward with it, got none"},
+      {{"run", "--ids", "b", "--backward", "--gradcheck"},
+       "--dtype f64 with it (differences of rounded values have no digits "
+       "left), got f32"},
+      {{"run", "--ids", "b", "--backward", "--grad", ""}, "got ''"},
+      {{"run", "--backward=1"}, "got '1'"},
       {{"run", "--schedule", "folded"}, "--schedule folded is not there yet"},
       {{"run", "--math", "tf32"}, "--math tf32 is not there yet"},
       {{"run", "--target", "cuda"}, "no CUDA target", 3},

@@ -8,8 +8,6 @@
 
 #include "tests/unit/Support.h"
 
-#include "tools/rt/Run.h"
-
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -52,12 +50,13 @@ llvm::Expected<tool::NpyArray> test::parse(llvm::StringRef bytes) {
   return tool::parseNpy(llvm::MemoryBuffer::getMemBufferCopy(bytes), "f.npy");
 }
 
-ToolOutput test::runRt(const std::vector<std::string> &args) {
+ToolOutput test::runRt(const std::vector<std::string> &args,
+                       const tool::CompileFunction &compile) {
   std::vector<const char *> pointers;
   for (const std::string &arg : args)
     pointers.push_back(arg.c_str());
   ToolOutput output;
   llvm::raw_string_ostream out(output.out), err(output.err);
-  output.code = tool::runTool(pointers, out, err);
+  output.code = tool::runTool(pointers, out, err, compile);
   return output;
 }

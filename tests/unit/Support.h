@@ -10,6 +10,7 @@
 #define RAYTENTION_TESTS_UNIT_SUPPORT_H
 
 #include "tools/rt/Npy.h"
+#include "tools/rt/Run.h"
 
 #include <string>
 #include <vector>
@@ -48,7 +49,8 @@ struct ToolOutput {
   int code = 0;
   std::string out, err;
 };
-ToolOutput runRt(const std::vector<std::string> &args);
+ToolOutput runRt(const std::vector<std::string> &args,
+                 const tool::CompileFunction &compile = {});
 
 /// The message of a failure, "" of a success.
 template <typename T> std::string messageOf(llvm::Expected<T> value) {

@@ -5,31 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Without -ffast-math a compiler may not reorder a sum, so the lanes are
-// written out as vectors. Each function is compiled twice and the better
-// version is taken at load time.
-//
-//===----------------------------------------------------------------------===//
 
 #include "tools/oracle/Loops.h"
 
+#include "tools/oracle/Lanes.h"
+
 using namespace raytention;
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) &&         \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ORACLE_VERSIONS                                                        \
-  __attribute__((target_clones("default", "arch=x86-64-v3")))
-#else
-#define ORACLE_VERSIONS
-#endif
-
-namespace {
-constexpr int64_t lanes = 4;
-/// Four doubles at any address that is good for one.
-typedef double Vec __attribute__((vector_size(lanes * sizeof(double)),
-                                  aligned(sizeof(double)), may_alias));
-} // namespace
+using namespace raytention::oracle;
 
 ORACLE_VERSIONS
 void oracle::squaredDistances(const double *query, const double *table,

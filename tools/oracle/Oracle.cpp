@@ -8,261 +8,27 @@
 
 #include "tools/oracle/Oracle.h"
 
-#include "tools/oracle/Loops.h"
+#include "tools/oracle/RowForward.h"
+#include "tools/oracle/Workers.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <thread>
 
 using namespace raytention;
 using namespace raytention::oracle;
 
-namespace {
-
-/// One thread's scratch, and the row it is working on.
-class RowWorker {
-public:
-  explicit RowWorker(const Problem &problem) : p(problem) {}
-
-  const Row &compute(RowId id);
-
-private:
-  void computeScores();
-  void rankKeys();
-  void computeChannel(const Channel &channel, double *value);
-  int64_t chooseKey(const Channel &channel) const;
-  int64_t antitopKey() const;
-  void computeDecay(const Channel &channel, double *value);
-  double weightedMean(double *value);
-  double spread() const;
-  double entropy() const;
-  void normalize();
-
-  double weight(int64_t j) const { return std::exp(row.scores[j] - row.lse); }
-
-  const Problem &p;
-  Row row;
-  const int64_t *ids = nullptr; ///< of the row's sequence
-  int64_t position = 0;         ///< of the row in its sequence
-  int64_t visible = 0;          ///< keys it sees: position + 1, or 0
-  std::vector<double> dist;     ///< [visible]
-  std::vector<int64_t> ranking; ///< best positions, best first
-  std::vector<double> logs;     ///< [visible] log of unnormalised weights
-  std::vector<double> kept;     ///< weights that count, and whose they are
-  std::vector<int64_t> keptIds;
-};
-
-const Row &RowWorker::compute(RowId id) {
-  row.id = id;
-  ids = p.sequence(id.batch);
-  position = id.row + p.queryOffset;
-  visible = p.visibleKeys(id.batch, id.row);
-  row.x.assign(p.signalWidth(), 0.0);
-  row.indices.clear();
-  if (visible > 0) {
-    computeScores();
-    rankKeys();
-  } else {
-    row.lse = 0;
-    row.scores.clear();
-  }
-  double *value = row.x.data();
-  for (const Channel &channel : p.channels) {
-    if (visible > 0)
-      computeChannel(channel, value);
-    else if (channel.isCopy())
-      row.indices.push_back(-1);
-    value += channel.width(p.dModel);
-  }
-  normalize();
-  return row;
+/// One scratch per worker.
+static void
+runWorkers(const Problem &problem, const std::vector<RowId> &rows, int threads,
+           const std::function<void(size_t, const Row &, int)> &callback) {
+  std::vector<RowForward> scratch(workerCount(threads), RowForward(problem));
+  forEachIndex(rows.size(), threads, [&](size_t n, int worker) {
+    callback(n, scratch[worker].compute(rows[n]), worker);
+  });
 }
-
-void RowWorker::computeScores() {
-  dist.resize(visible);
-  row.scores.resize(visible);
-  squaredDistances(p.query(row.id.batch, row.id.row), p.table.data(), ids,
-                   visible, p.dModel, dist.data());
-  double t = p.temperature();
-  for (int64_t j = 0; j < visible; ++j) {
-    if (p.metric == Metric::L2)
-      dist[j] = std::sqrt(dist[j]);
-    row.scores[j] = -dist[j] / t;
-  }
-  double best = *std::max_element(row.scores.begin(), row.scores.end());
-  double sum = 0;
-  for (double z : row.scores)
-    sum += std::exp(z - best);
-  row.lse = best + std::log(sum);
-}
-
-/// Finds the largest scores, as many as any top:K wants. Positions come in
-/// order and go behind their equals, so ties fall to the lowest position.
-void RowWorker::rankKeys() {
-  size_t wanted = 0;
-  for (const Channel &channel : p.channels)
-    if (channel.kind == ChannelKind::Top)
-      wanted = std::max<size_t>(wanted, channel.arg);
-  ranking.clear();
-  if (wanted == 0)
-    return;
-  auto larger = [&](int64_t a, int64_t b) {
-    return row.scores[a] > row.scores[b];
-  };
-  for (int64_t j = 0; j < visible; ++j) {
-    if (ranking.size() == wanted) {
-      if (!larger(j, ranking.back()))
-        continue;
-      ranking.pop_back();
-    }
-    ranking.insert(std::upper_bound(ranking.begin(), ranking.end(), j, larger),
-                   j);
-  }
-}
-
-void RowWorker::computeChannel(const Channel &channel, double *value) {
-  if (channel.isCopy()) {
-    int64_t index = chooseKey(channel);
-    const double *key = p.key(row.id.batch, index);
-    std::copy(key, key + p.dModel, value);
-    row.indices.push_back(index);
-    return;
-  }
-  switch (channel.kind) {
-  case ChannelKind::Centroid:
-    logs = row.scores;
-    weightedMean(value);
-    break;
-  case ChannelKind::Spread:
-    *value = spread();
-    break;
-  case ChannelKind::Entropy:
-    *value = entropy();
-    break;
-  case ChannelKind::MaxScore:
-    *value = *std::max_element(row.scores.begin(), row.scores.end());
-    break;
-  default:
-    computeDecay(channel, value);
-  }
-}
-
-int64_t RowWorker::chooseKey(const Channel &channel) const {
-  switch (channel.kind) {
-  case ChannelKind::Top: // with fewer keys than K, the last one found
-    return ranking[std::min<size_t>(channel.arg, ranking.size()) - 1];
-  case ChannelKind::Antitop:
-    return antitopKey();
-  default: // Predecessor: the last visible key
-    return visible - 1;
-  }
-}
-
-int64_t RowWorker::antitopKey() const {
-  int64_t worst = -1;
-  for (int64_t j = 0; j < visible; ++j)
-    if (row.scores[j] - row.lse > logSmallestWeight() &&
-        (worst < 0 || row.scores[j] < row.scores[worst]))
-      worst = j;
-  return worst; // some weight is at least 1 / visible
-}
-
-/// The floor under S_i is applied to the exact normalised value:
-/// N / max(S, 1e-8) = (N / S) min(1, S / 1e-8). Powers are counted from the
-/// row; the factor g^(P - i) that is left enters only S.
-void RowWorker::computeDecay(const Channel &channel, double *value) {
-  bool forward = channel.kind == ChannelKind::DecayForward;
-  double logBase = std::log(p.gammas[channel.arg]);
-  logs.resize(visible);
-  for (int64_t j = 0; j < visible; ++j)
-    logs[j] = row.scores[j] + (forward ? j : position - j) * logBase;
-  double logSum = weightedMean(value) - row.lse;
-  if (!forward && p.decayOrigin == DecayOrigin::SequenceEnd)
-    logSum += (p.length(row.id.batch) - 1 - position) * logBase;
-  double factor = std::min(1.0, std::exp(logSum) / 1e-8);
-  for (int64_t col = 0; col < p.dModel; ++col)
-    value[col] *= factor;
-}
-
-/// value = sum_j exp(logs_j) k_j / sum_j exp(logs_j); returns the log of the
-/// lower sum. Terms that together are under 1e-18 of that sum are left out:
-/// float64 would not notice them.
-double RowWorker::weightedMean(double *value) {
-  double largest = *std::max_element(logs.begin(), logs.end());
-  double smallest = largest + std::log(1e-18 / visible);
-  double sum = 0;
-  kept.clear();
-  keptIds.clear();
-  for (int64_t j = 0; j < visible; ++j) {
-    if (logs[j] < smallest)
-      continue;
-    double weight = std::exp(logs[j] - largest);
-    sum += weight;
-    kept.push_back(weight);
-    keptIds.push_back(ids[j]);
-  }
-  weightedSum(kept.data(), keptIds.data(), kept.size(), p.table.data(),
-              p.dModel, value);
-  for (int64_t col = 0; col < p.dModel; ++col)
-    value[col] /= sum;
-  return largest + std::log(sum);
-}
-
-double RowWorker::spread() const {
-  double sum = 0;
-  for (int64_t j = 0; j < visible; ++j)
-    sum += weight(j) * dist[j];
-  return p.tau * sum;
-}
-
-double RowWorker::entropy() const {
-  double sum = 0;
-  for (int64_t j = 0; j < visible; ++j)
-    sum -= weight(j) * std::max(row.scores[j] - row.lse, logSmallestWeight());
-  return sum;
-}
-
-void RowWorker::normalize() {
-  double square = 0;
-  for (double x : row.x)
-    square += x * x;
-  row.norm = std::sqrt(square);
-  row.y.resize(row.x.size());
-  for (size_t n = 0; n < row.x.size(); ++n)
-    row.y[n] = row.x[n] / std::max(row.norm, 1e-10);
-}
-
-/// Workers take the rows one by one: a late row costs far more than an early
-/// one.
-void runWorkers(const Problem &problem, const std::vector<RowId> &rows,
-                int threads,
-                const std::function<void(size_t, const Row &, int)> &callback) {
-  std::atomic<size_t> next{0};
-  auto work = [&](int worker) {
-    RowWorker rowWorker(problem);
-    for (size_t n = next++; n < rows.size(); n = next++)
-      callback(n, rowWorker.compute(rows[n]), worker);
-  };
-  std::vector<std::thread> others;
-  for (int worker = 1; worker < workerCount(threads); ++worker)
-    others.emplace_back(work, worker);
-  work(0);
-  for (std::thread &other : others)
-    other.join();
-}
-
-} // namespace
 
 double oracle::logSmallestWeight() {
   static const double value = std::log(1e-10);
   return value;
-}
-
-int oracle::workerCount(int threads) {
-  if (threads > 0)
-    return threads;
-  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 std::vector<RowId> oracle::allRows(const Problem &problem) {

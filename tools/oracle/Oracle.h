@@ -30,6 +30,7 @@
 #define RAYTENTION_TOOLS_ORACLE_ORACLE_H
 
 #include "tools/oracle/Problem.h"
+#include "tools/oracle/Workers.h"
 
 #include <functional>
 #include <tuple>
@@ -66,6 +67,12 @@ struct Row {
   std::vector<double> scores;
 };
 
+/// What is added to the score of a key, by its row and position.
+using ScoreShift = std::function<double(RowId row, int64_t key)>;
+
+/// Writes the key that another side chose for each copying channel of a row.
+using KeyChoice = std::function<void(RowId row, int64_t *indices)>;
+
 /// Every row of the problem, in order.
 std::vector<RowId> allRows(const Problem &problem);
 
@@ -77,10 +84,6 @@ std::vector<RowId> allRows(const Problem &problem);
 /// fixed order: `worker` is 0 .. threads - 1, and no two calls with the same
 /// worker overlap. The row is only valid during the call.
 using RowCallback = std::function<void(const Row &row, int worker)>;
-
-/// The number of workers that forEachRow() will use for `threads` (0: one per
-/// core).
-int workerCount(int threads);
 
 /// Computes `rows` on `threads` workers. Values do not depend on `threads`.
 /// Fails on what validate() refuses.

@@ -8,6 +8,8 @@
 
 #include "tools/oracle/RowError.h"
 
+#include "tools/oracle/AcceptedKeys.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -44,32 +46,6 @@ Distance largestDifference(const double *a, const double *b, int64_t width) {
     if (double d = difference(a[col], b[col]); d > largest.value)
       largest = {d, col};
   return largest;
-}
-
-/// An open interval of scores.
-struct ScoreRange {
-  double low, high;
-  bool holds(double z) const { return low < z && z < high; }
-};
-
-/// The scores of keys that antitop may choose when each z is off by less than
-/// e: above the threshold or within e of it, and below, or within e of, the
-/// smallest score that is surely above.
-ScoreRange antitopRange(const Row &row, double e) {
-  double threshold = row.lse + logSmallestWeight();
-  double smallest = infinity;
-  for (double z : row.scores)
-    if (z >= threshold + e)
-      smallest = std::min(smallest, z);
-  return {threshold - e, smallest + e};
-}
-
-ScoreRange acceptedRange(const Row &row, const Channel &channel, int64_t index,
-                         double e) {
-  if (channel.kind == ChannelKind::Antitop)
-    return antitopRange(row, e);
-  double z = row.scores[index];
-  return {z - e, z + e};
 }
 
 } // namespace

@@ -52,7 +52,9 @@ public:
             placeFloats("--table", table, InputStream::Table,
                         {inputs.vocab, inputs.dModel()}, inputs.table))
       return error;
-    return checkNorms(inputs);
+    if (Error error = checkNorms(inputs))
+      return error;
+    return inputs.backward ? placeGradient() : Error::success();
   }
 
   RunInputs inputs;
@@ -68,12 +70,16 @@ private:
   Error resolveVocabulary();
   Error resolveLengths();
   Error placeIds();
+  Error placeGradient();
   Error placeFloats(StringRef name, const std::optional<NpyArray> &file,
                     InputStream stream, llvm::ArrayRef<int64_t> shape,
                     Buffer &out);
+  Error placeFloats(StringRef name, const std::optional<NpyArray> &file,
+                    InputStream stream, double scale, DType dtype,
+                    llvm::ArrayRef<int64_t> shape, Buffer &out);
 
   const RunOptions &options;
-  std::optional<NpyArray> ids, queries, table;
+  std::optional<NpyArray> ids, queries, table, grad;
 };
 
 } // namespace
@@ -104,6 +110,8 @@ Error Assembler::readFiles() {
   if (Error error = readOptional(options.queriesPath, true, 3, true, queries))
     return error;
   if (Error error = readOptional(options.tablePath, true, 2, false, table))
+    return error;
+  if (Error error = readOptional(options.gradPath, true, 3, true, grad))
     return error;
   return options.textPath.empty() ? Error::success() : readText();
 }
@@ -140,6 +148,7 @@ Error Assembler::describeFunction() {
   spec.exactDistances = options.exactDistances;
   spec.idBits = ids && ids->type == NpyType::I8 ? 64 : 32;
   inputs.queryOffset = options.queryOffset;
+  inputs.backward = options.backward;
   inputs.tau = options.tau;
   if (spec.dtype != DType::F64)
     inputs.tau = float(inputs.tau);
@@ -243,8 +252,9 @@ Error Assembler::resolveShape() {
                       "got {1}",
                       in.numKeys, in.numQueries);
   if (!queries && in.queryOffset > in.numKeys)
-    return usageError("--query-offset: expected at most {0} (the tokens), got {1}",
-                      in.numKeys, in.queryOffset);
+    return usageError(
+        "--query-offset: expected at most {0} (the tokens), got {1}",
+        in.numKeys, in.queryOffset);
   if (in.queryOffset > in.numKeys ||
       in.numQueries > in.numKeys - in.queryOffset)
     return usageError("--query-offset: expected at most {0} ({1} keys less {2} "
@@ -336,13 +346,30 @@ Error Assembler::placeFloats(StringRef name,
                              const std::optional<NpyArray> &file,
                              InputStream stream, llvm::ArrayRef<int64_t> shape,
                              Buffer &out) {
-  DType dtype = inputs.spec.dtype;
+  return placeFloats(name, file, stream, defaultDeviation(inputs.dModel()),
+                     inputs.spec.dtype, shape, out);
+}
+
+/// The gradient has the type of the signals.
+Error Assembler::placeGradient() {
+  std::vector<int64_t> shape = {inputs.batch, inputs.numQueries,
+                                inputs.signalWidth()};
+  if (grad && grad->shape != llvm::ArrayRef(shape))
+    return usageError("--grad: expected shape {0}, got {1}", shapeText(shape),
+                      shapeText(grad->shape));
+  return placeFloats("--grad", grad, InputStream::Grad, /*scale=*/1,
+                     outputDType(inputs.spec.dtype), shape, inputs.dSignals);
+}
+
+Error Assembler::placeFloats(StringRef name,
+                             const std::optional<NpyArray> &file,
+                             InputStream stream, double scale, DType dtype,
+                             llvm::ArrayRef<int64_t> shape, Buffer &out) {
   int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1),
                                   std::multiplies<int64_t>());
   if (Error error = allocate(count * elementSize(dtype), out))
     return error;
   if (!file) {
-    double scale = defaultDeviation(inputs.dModel());
     parallelRanges(count, [&](int64_t begin, int64_t end) {
       draw(options.seed, stream, scale, dtype, begin, end, out);
     });

@@ -25,6 +25,11 @@ inline NpyType outputType(DType dtype) {
   return dtype == DType::F64 ? NpyType::F8 : NpyType::F4;
 }
 
+/// The same as an element type of inputs.
+inline DType outputDType(DType dtype) {
+  return dtype == DType::F64 ? DType::F64 : DType::F32;
+}
+
 /// `value` rounded once, to nearest even, to bfloat16 storage and back.
 uint16_t toBF16(double value);
 double fromBF16(uint16_t bits);

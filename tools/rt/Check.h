@@ -10,7 +10,7 @@
 #define RAYTENTION_TOOLS_RT_CHECK_H
 
 #include "tools/oracle/Check.h"
-#include "tools/rt/Result.h"
+#include "tools/rt/Backward.h"
 
 namespace raytention::tool {
 
@@ -18,18 +18,28 @@ namespace raytention::tool {
 struct CheckOutcome {
   oracle::CheckReport report;
   int64_t totalRows = 0;
-  bool sampled = false; ///< not every row was compared
+  bool sampled = false;   ///< not every row was compared
+  bool gradients = false; ///< they were compared too
 };
 
 /// Whether the oracle knows what `spec` asks for; told before anything runs.
 llvm::Error checkable(const AttentionSpec &spec);
 
-/// Compares x with the oracle, fed the inputs as the compiled code got them.
-/// Where T^2 D > 1e12: 256 rows drawn from `seed`, the first, the last and
-/// those at the edges of query tiles.
-llvm::Expected<CheckOutcome> checkResult(const RunInputs &inputs,
-                                         const RunResult &result, uint64_t seed,
-                                         int64_t queryTile, int threads);
+struct CheckSettings {
+  uint64_t seed = 0;
+  int64_t queryTile = 32;
+  int threads = 0;
+};
+
+/// Compares x, and the gradients if there are any, with the oracle, fed the
+/// inputs as the compiled code got them. Where T^2 D > 1e12: 256 rows drawn
+/// from the seed, the first, the last and those at the edges of query tiles;
+/// and gradients of a dy that is zero in all other rows, for which `attention`
+/// runs once more.
+llvm::Expected<CheckOutcome> checkResult(Attention &attention,
+                                         const RunInputs &inputs,
+                                         const RunResult &result,
+                                         const CheckSettings &settings);
 
 /// The query tile of a schedule's text ("query_tile = 32"); 32 if it has none.
 int64_t queryTileOf(llvm::StringRef schedule);

@@ -265,8 +265,9 @@ static const std::vector<Option> &inputOptions() {
        pathOption(&RunOptions::queriesPath)},
       {"--table", "F.npy", "embedding table [V, D]; drawn if absent",
        pathOption(&RunOptions::tablePath)},
-      {"--grad", "F.npy", "not there yet",
-       later("no gradient: rt runs forward")},
+      {"--grad", "F.npy",
+       "gradient dy of the signals [B, Tq, S]; drawn if absent",
+       pathOption(&RunOptions::gradPath)},
       {"--seed", "N", "seed of what is drawn (0)", storeSeed},
       {"--query-offset", "N", "position of the first query (0)",
        intOption(&RunOptions::queryOffset, 0, extentLimit)},
@@ -340,19 +341,18 @@ static const std::vector<Option> &scheduleOptions() {
 
 static const std::vector<Option> &resultOptions() {
   static const std::vector<Option> table = {
-      {"--out", "DIR", "write signals.npy and raw.npy",
+      {"--out", "DIR", "write signals.npy, raw.npy and the gradients",
        pathOption(&RunOptions::outPath)},
+      {"--backward", "", "gradients too", flagOption(&RunOptions::backward)},
       {"--check", "", "compare with the float64 oracle",
        flagOption(&RunOptions::check)},
+      {"--gradcheck", "", "compare gradients with central differences",
+       flagOption(&RunOptions::gradcheck)},
       {"--explain", "I", "say what position I (or B:I) attends to; repeatable",
        storeExplain, true},
       {"--repeat", "N", "runs; the median time is reported (1)",
        intOption(&RunOptions::repeat, 1, 1000000)},
       {"--json", "", "one object on stdout", flagOption(&RunOptions::json)},
-      {"--backward", "", "not there yet",
-       later("no such flag: rt runs forward")},
-      {"--gradcheck", "", "not there yet",
-       later("no such flag: rt runs forward")},
       {"--profile", "", "not there yet", later("no such flag")},
   };
   return table;

@@ -56,6 +56,18 @@ static Error unknownOption(StringRef name) {
 // Parsing
 //===----------------------------------------------------------------------===//
 
+static Error checkGradientOptions(const RunOptions &options) {
+  if (!options.gradPath.empty() && !options.backward)
+    return usageError("--grad: expected --backward with it, got none");
+  if (options.gradcheck && !options.backward)
+    return usageError("--gradcheck: expected --backward with it, got none");
+  if (options.gradcheck && options.dtype != DType::F64)
+    return usageError("--gradcheck: expected --dtype f64 with it (differences "
+                      "of rounded values have no digits left), got {0}",
+                      dtypeName(options.dtype));
+  return Error::success();
+}
+
 /// Options that exclude or need each other.
 static Error checkTogether(const RunOptions &options) {
   if (options.textPath.empty() == options.idsPath.empty())
@@ -66,7 +78,7 @@ static Error checkTogether(const RunOptions &options) {
                       "none");
   if (options.textPath.empty() && options.vocabulary)
     return usageError("--vocab: expected --text with it, got --ids");
-  return Error::success();
+  return checkGradientOptions(options);
 }
 
 static llvm::Expected<Command> parseRun(llvm::ArrayRef<const char *> args) {
@@ -125,7 +137,8 @@ llvm::Expected<Command> parseCommandLine(llvm::ArrayRef<const char *> args) {
 
 void printHelp(llvm::raw_ostream &os) {
   os << "usage: rt run [options]\n\n"
-        "  run   runs an attention forward; rt run --help lists its options\n\n"
+        "  run   runs an attention, --backward too; rt run --help lists its "
+        "options\n\n"
         "exit codes: 0 done, 1 a check failed, 2 wrong input or options,\n"
         "            3 this machine lacks something\n";
 }

@@ -34,7 +34,8 @@ struct ExplainRow {
 /// What `rt run` was asked for. Empty paths and optionals: not given.
 struct RunOptions {
   std::optional<int64_t> dModel, seqLen, batch;
-  std::string textPath, idsPath, queriesPath, tablePath, irPath, outPath;
+  std::string textPath, idsPath, queriesPath, tablePath, gradPath, irPath,
+      outPath;
   std::optional<Vocabulary> vocabulary;
   uint64_t seed = 0;
   double tau = 1;
@@ -56,7 +57,7 @@ struct RunOptions {
   int threads = 0; ///< 0: all cores
   int64_t workspaceCap = int64_t(64) << 20;
 
-  bool check = false, json = false;
+  bool backward = false, check = false, gradcheck = false, json = false;
   std::vector<ExplainRow> explain;
   int64_t repeat = 1;
 };

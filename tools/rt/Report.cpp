@@ -41,7 +41,7 @@ static std::optional<double> usefulGflops(const Report &report) {
 
 static void line(llvm::raw_ostream &os, StringRef name,
                  const llvm::Twine &value) {
-  os << llvm::formatv("{0,-12}{1}\n", name, value.str());
+  os << llvm::formatv("{0,-14}{1}\n", name, value.str());
 }
 
 /// "3.2 MiB": three figures are enough for a person.
@@ -70,26 +70,39 @@ static void printShape(const Report &report, llvm::raw_ostream &os) {
   line(os, "schedule", report.result.schedule);
 }
 
+static void printMemory(StringRef what, const RunReport &run,
+                        std::optional<int64_t> peakExtraBytes,
+                        llvm::raw_ostream &os) {
+  line(os, what.str() + "workspace",
+       bytesText(run.workspaceBytes) + ", " +
+           bytesText(run.workspaceBytesPerThread) + " per thread");
+  line(os, what.str() + "peak extra",
+       peakExtraBytes ? bytesText(*peakExtraBytes)
+                      : std::string("not known here"));
+}
+
 static void printTimes(const Report &report, llvm::raw_ostream &os) {
   const RunResult &result = report.result;
   line(os, "compile", llvm::formatv("{0:f1} ms", result.compileMs).str());
   line(os, "run", llvm::formatv("{0:f3} ms", result.report.runMs).str());
   if (auto gflops = usefulGflops(report))
     line(os, "useful", llvm::formatv("{0:f2} GFLOP/s", *gflops).str());
-  line(os, "workspace",
-       bytesText(result.report.workspaceBytes) + ", " +
-           bytesText(result.report.workspaceBytesPerThread) + " per thread");
-  line(os, "peak extra",
-       result.peakExtraBytes ? bytesText(*result.peakExtraBytes)
-                             : std::string("not known here"));
+  printMemory("", result.report, result.peakExtraBytes, os);
+  if (const auto &gradients = result.gradients) {
+    line(os, "backward",
+         llvm::formatv("{0:f3} ms", gradients->report.runMs).str());
+    printMemory("  ", gradients->report, gradients->peakExtraBytes, os);
+  }
 }
 
 static void printCheck(const CheckOutcome &check, llvm::raw_ostream &os) {
   const oracle::CheckReport &report = check.report;
   if (check.sampled)
-    os << llvm::formatv("\ncheck of {0} sampled rows of {1}, as T^2 D > 1e12: "
-                        "{2}\n",
+    os << llvm::formatv("\ncheck of {0} sampled rows of {1}, as T^2 D > 1e12{2}"
+                        ": {3}\n",
                         report.numRows, check.totalRows,
+                        check.gradients ? " (gradients: dy zero elsewhere)"
+                                        : "",
                         report.passed ? "passed" : "FAILED");
   else
     os << llvm::formatv("\ncheck of all {0} rows: {1}\n", report.numRows,
@@ -103,11 +116,28 @@ static void printCheck(const CheckOutcome &check, llvm::raw_ostream &os) {
         item.passed ? std::string("passed") : "FAILED at " + item.where);
 }
 
+static void printGradcheck(const GradcheckOutcome &check,
+                           llvm::raw_ostream &os) {
+  os << llvm::formatv("\ngradcheck by central differences: {0}\n",
+                      check.passed ? "passed" : "FAILED");
+  os << llvm::formatv("  {0,-20} {1,10} {2,10} {3,12} {4,10}\n", "item", "err",
+                      "tol", "compared", "skipped");
+  for (const GradcheckItem &item : check.items)
+    os << llvm::formatv(
+        "  {0,-20} {1,10:e2} {2,10:e2} {3,12} {4,10}  {5}\n", item.name,
+        item.err, item.tol,
+        llvm::formatv("{0} of {1}", item.compared, item.total).str(),
+        item.skipped,
+        item.passed ? std::string("passed") : "FAILED at " + item.where);
+}
+
 void printReport(const Report &report, llvm::raw_ostream &os) {
   printShape(report, os);
   printTimes(report, os);
   if (report.check)
     printCheck(*report.check, os);
+  if (report.gradcheck)
+    printGradcheck(*report.gradcheck, os);
   for (const Explanation &explanation : report.explanations) {
     os << "\n";
     printExplanation(explanation, os);
@@ -131,6 +161,31 @@ static json::Object checkToJson(const CheckOutcome &check) {
                       {"rows", check.report.numRows},
                       {"sampled", check.sampled},
                       {"items", std::move(items)}};
+}
+
+static json::Object gradcheckToJson(const GradcheckOutcome &check) {
+  json::Array items;
+  for (const GradcheckItem &item : check.items)
+    items.push_back(json::Object{{"name", item.name},
+                                 {"err", jsonNumber(item.err)},
+                                 {"tol", jsonNumber(item.tol)},
+                                 {"compared", item.compared},
+                                 {"skipped", item.skipped},
+                                 {"coordinates", item.total},
+                                 {"passed", item.passed}});
+  return json::Object{{"passed", check.passed}, {"items", std::move(items)}};
+}
+
+static json::Object backwardToJson(const GradientResult &gradients) {
+  const RunReport &run = gradients.report;
+  json::Object object{
+      {"workspace_bytes", run.workspaceBytes},
+      {"workspace_bytes_per_thread", run.workspaceBytesPerThread},
+      {"peak_extra_bytes", nullptr},
+      {"run_ms", jsonNumber(run.runMs)}};
+  if (gradients.peakExtraBytes)
+    object["peak_extra_bytes"] = *gradients.peakExtraBytes;
+  return object;
 }
 
 static json::Object shapeToJson(const Report &report) {
@@ -160,8 +215,12 @@ void printJson(const Report &report, llvm::raw_ostream &os) {
       {"useful_gflops", jsonNumber(usefulGflops(report))}};
   if (result.peakExtraBytes)
     object["peak_extra_bytes"] = *result.peakExtraBytes;
+  if (result.gradients)
+    object["backward"] = backwardToJson(*result.gradients);
   if (report.check)
     object["check"] = checkToJson(*report.check);
+  if (report.gradcheck)
+    object["gradcheck"] = gradcheckToJson(*report.gradcheck);
   if (!report.explanations.empty()) {
     json::Array explanations;
     for (const Explanation &explanation : report.explanations)

@@ -11,6 +11,7 @@
 
 #include "tools/rt/Check.h"
 #include "tools/rt/Explain.h"
+#include "tools/rt/Gradcheck.h"
 
 namespace raytention::tool {
 
@@ -20,16 +21,23 @@ struct Report {
   const RunResult &result;
   TargetKind target;
   std::optional<CheckOutcome> check;
+  std::optional<GradcheckOutcome> gradcheck;
   std::vector<Explanation> explanations;
+
+  bool passed() const {
+    return (!check || check->report.passed) &&
+           (!gradcheck || gradcheck->passed);
+  }
 };
 
-/// For people: a few aligned lines, the table of the check, the explanations.
+/// For people: a few aligned lines, the tables of the checks, the explanations.
 void printReport(const Report &report, llvm::raw_ostream &os);
 
 /// Version of the object that printJson() writes.
 constexpr int64_t jsonVersion = 1;
 /// For programs: one object on one line. In it err, tol and score_error are
-/// all relative to the channel's largest magnitude; a number that is not
+/// all relative to the item's largest magnitude (those of gradcheck to
+/// max(1, |difference|)); a number that is not
 /// finite, or not known, is null.
 void printJson(const Report &report, llvm::raw_ostream &os);
 

@@ -18,17 +18,17 @@ using llvm::Error;
 
 namespace raytention::tool {
 
-static double valueAt(const Buffer &buffer, DType dtype, int64_t index) {
+double outputAt(const Buffer &buffer, DType dtype, int64_t index) {
   return outputType(dtype) == NpyType::F8 ? buffer.as<double>()[index]
                                           : buffer.as<float>()[index];
 }
 
 double RunResult::signalAt(int64_t row, int64_t s) const {
-  return valueAt(signals, dtype, row * width + s);
+  return outputAt(signals, dtype, row * width + s);
 }
 
 double RunResult::normAt(int64_t row) const {
-  return valueAt(norm, dtype, row);
+  return outputAt(norm, dtype, row);
 }
 
 double RunResult::rawAt(int64_t row, int64_t s) const {
@@ -50,15 +50,32 @@ static bool allocateFloats(int64_t count, DType dtype, Buffer &out) {
   return true;
 }
 
-Error allocateOutputs(int64_t rows, RunResult &result) {
+Error allocateOutputs(const RunInputs &inputs, RunResult &result) {
+  int64_t rows = inputs.rows();
+  int64_t logSums = inputs.backward ? rows * result.numLogSums : 0;
   result.indices = Buffer(rows * result.numIndices * 4);
   if (!result.indices ||
       !allocateFloats(rows * result.width, result.dtype, result.signals) ||
-      !allocateFloats(rows, result.dtype, result.norm))
+      !allocateFloats(rows, result.dtype, result.norm) ||
+      !allocateFloats(logSums, result.dtype, result.logSums))
     return missingError("memory: expected room for outputs of shape {0}, got "
                         "none; use a smaller shape",
                         shapeText({rows, result.width}));
   std::fill_n(result.indices.as<int32_t>(), rows * result.numIndices, -1);
+  return Error::success();
+}
+
+Error allocateGradients(const RunInputs &inputs, GradientResult &result) {
+  DType dtype = inputs.spec.dtype;
+  int64_t width = inputs.dModel();
+  if (!allocateFloats(inputs.rows() * width, dtype, result.queries) ||
+      !allocateFloats(inputs.vocab * width, dtype, result.table) ||
+      !allocateFloats(1, dtype, result.tau) ||
+      !allocateFloats(inputs.spec.numGammas, dtype, result.gammas))
+    return missingError("memory: expected room for gradients of shape {0} and "
+                        "{1}, got none; use a smaller shape",
+                        shapeText({inputs.batch, inputs.numQueries, width}),
+                        shapeText({inputs.vocab, width}));
   return Error::success();
 }
 
@@ -72,7 +89,9 @@ double usefulFlops(const RunInputs &inputs) {
 }
 
 llvm::ArrayRef<llvm::StringRef> resultFiles() {
-  static const llvm::StringRef names[] = {"signals.npy", "raw.npy"};
+  static const llvm::StringRef names[] = {"signals.npy", "raw.npy",
+                                          "dq.npy",      "dtable.npy",
+                                          "dtau.npy",    "dgammas.npy"};
   return names;
 }
 
@@ -87,6 +106,31 @@ static void writeRaw(const RunResult &result, int64_t rows,
     os.write(reinterpret_cast<const char *>(row.data()),
              row.size() * sizeof(T));
   }
+}
+
+static Error writeGradients(const RunInputs &inputs,
+                            const GradientResult &gradients,
+                            OutputDir &folder) {
+  struct {
+    llvm::StringRef name;
+    const Buffer &buffer;
+    std::vector<int64_t> shape;
+  } const files[] = {
+      {"dq.npy",
+       gradients.queries,
+       {inputs.batch, inputs.numQueries, inputs.dModel()}},
+      {"dtable.npy", gradients.table, {inputs.vocab, inputs.dModel()}},
+      {"dtau.npy", gradients.tau, {}},
+      {"dgammas.npy", gradients.gammas, {inputs.spec.numGammas}}};
+  for (auto &file : files) {
+    auto write = [&](llvm::raw_ostream &os) {
+      os.write(file.buffer.as<char>(), file.buffer.size());
+    };
+    if (Error error = folder.writeNpy(file.name, outputType(inputs.spec.dtype),
+                                      file.shape, write))
+      return error;
+  }
+  return Error::success();
 }
 
 Error writeResult(const RunInputs &inputs, const RunResult &result,
@@ -104,7 +148,10 @@ Error writeResult(const RunInputs &inputs, const RunResult &result,
   };
   if (Error error = folder.writeNpy(resultFiles()[0], type, shape, signals))
     return error;
-  return folder.writeNpy(resultFiles()[1], type, shape, raw);
+  if (Error error = folder.writeNpy(resultFiles()[1], type, shape, raw))
+    return error;
+  return result.gradients ? writeGradients(inputs, *result.gradients, folder)
+                          : Error::success();
 }
 
 } // namespace raytention::tool

@@ -10,6 +10,7 @@
 
 #include "tools/rt/Check.h"
 #include "tools/rt/Explain.h"
+#include "tools/rt/Gradcheck.h"
 #include "tools/rt/Measure.h"
 #include "tools/rt/Progress.h"
 #include "tools/rt/Report.h"
@@ -29,6 +30,7 @@ static CompileOptions compileOptions(const RunOptions &options,
   compile.schedule = options.schedule;
   compile.workspaceCap = options.workspaceCap;
   compile.maxKeys = inputs.numKeys;
+  compile.backward = options.backward;
   return compile;
 }
 
@@ -58,23 +60,26 @@ readModule(const RunOptions &options) {
 
 static Expected<std::unique_ptr<Attention>>
 compileFor(const RunOptions &options, const RunInputs &inputs,
-           const llvm::MemoryBuffer *module) {
+           const llvm::MemoryBuffer *module, const CompileFunction &function) {
   Progress progress("compile");
   CompileOptions compile = compileOptions(options, inputs);
-  if (!module)
-    return Attention::compile(inputs.spec, compile);
-  return Attention::compileModule(module->getBuffer(), inputs.spec, compile);
+  if (module)
+    return Attention::compileModule(module->getBuffer(), inputs.spec, compile);
+  return function ? function(inputs.spec, compile)
+                  : Attention::compile(inputs.spec, compile);
 }
 
 /// Runs `options.repeat` times. Memory is measured over the first run, which
 /// allocates; the time is the median of all.
-static Error runRepeatedly(const RunOptions &options, const RunInputs &inputs,
-                           Attention &attention, RunResult &result) {
+static Error runForwardRepeatedly(const RunOptions &options,
+                                  const RunInputs &inputs, Attention &attention,
+                                  RunResult &result) {
   Progress progress("run", options.repeat > 1 ? options.repeat : 0);
   Outputs outputs;
   outputs.signals = result.signals.data();
   outputs.norm = result.norm.data();
   outputs.indices = result.numIndices ? result.indices.as<int32_t>() : nullptr;
+  outputs.logSums = inputs.backward ? result.logSums.data() : nullptr;
   std::vector<double> times;
   PeakMeter meter;
   for (int64_t i = 0; i < options.repeat; ++i) {
@@ -94,41 +99,62 @@ static Error runRepeatedly(const RunOptions &options, const RunInputs &inputs,
   return Error::success();
 }
 
-static Expected<RunResult> compileAndRun(const RunOptions &options,
-                                         const RunInputs &inputs,
-                                         const llvm::MemoryBuffer *module) {
-  auto attention = compileFor(options, inputs, module);
-  if (!attention)
-    return attention.takeError();
+static Expected<RunResult> runAll(const RunOptions &options,
+                                  const RunInputs &inputs,
+                                  Attention &attention) {
   RunResult result;
   result.dtype = inputs.spec.dtype;
-  result.width = (*attention)->signalWidth();
-  result.numIndices = (*attention)->numIndices();
-  result.compileMs = (*attention)->compileMs();
-  result.schedule = (*attention)->scheduleText();
-  if (Error error = allocateOutputs(inputs.rows(), result))
+  result.width = attention.signalWidth();
+  result.numIndices = attention.numIndices();
+  result.numLogSums = attention.numLogSums();
+  result.compileMs = attention.compileMs();
+  result.schedule = attention.scheduleText();
+  if (Error error = allocateOutputs(inputs, result))
     return error;
-  if (Error error = runRepeatedly(options, inputs, **attention, result))
+  if (Error error = runForwardRepeatedly(options, inputs, attention, result))
     return error;
+  if (inputs.backward)
+    if (Error error = runBackwardRepeatedly(attention, inputs, options.repeat,
+                                            options.threads, result))
+      return error;
   return result;
 }
 
-/// The check where it is wanted.
-static Error checkInto(const RunOptions &options, Report &report) {
-  if (!options.check)
-    return Error::success();
-  int64_t tile = options.schedule.queryTile
-                     ? options.schedule.queryTile
-                     : queryTileOf(report.result.schedule);
-  auto outcome = checkResult(report.inputs, report.result, options.seed, tile,
+/// The checks that are wanted.
+static Error checkInto(const RunOptions &options, Attention &attention,
+                       RunInputs &inputs, Report &report) {
+  if (options.check) {
+    CheckSettings settings;
+    settings.seed = options.seed;
+    settings.threads = options.threads;
+    settings.queryTile = options.schedule.queryTile
+                             ? options.schedule.queryTile
+                             : queryTileOf(report.result.schedule);
+    auto outcome = checkResult(attention, inputs, report.result, settings);
+    if (!outcome)
+      return outcome.takeError();
+    report.check = std::move(*outcome);
+  }
+  if (options.gradcheck) {
+    auto outcome = gradcheck(attention, inputs, report.result, options.seed,
                              options.threads);
-  if (!outcome)
-    return outcome.takeError();
-  report.check = std::move(*outcome);
+    if (!outcome)
+      return outcome.takeError();
+    report.gradcheck = std::move(*outcome);
+  }
   return Error::success();
 }
 
-Expected<int> runForward(const RunOptions &options, llvm::raw_ostream &os) {
+static Expected<std::unique_ptr<OutputDir>>
+openFolder(const RunOptions &options) {
+  if (options.outPath.empty())
+    return nullptr;
+  return OutputDir::create(options.outPath, resultFiles());
+}
+
+Expected<int> runAttention(const RunOptions &options,
+                           const CompileFunction &compile,
+                           llvm::raw_ostream &os) {
   auto module = readModule(options);
   if (!module)
     return module.takeError();
@@ -137,35 +163,33 @@ Expected<int> runForward(const RunOptions &options, llvm::raw_ostream &os) {
     return inputs.takeError();
   if (Error error = validate(options, *inputs))
     return error;
-  std::unique_ptr<OutputDir> folder;
-  if (!options.outPath.empty()) {
-    auto created = OutputDir::create(options.outPath, resultFiles());
-    if (!created)
-      return created.takeError();
-    folder = std::move(*created);
-  }
-  Expected<RunResult> result = compileAndRun(options, *inputs, module->get());
+  auto folder = openFolder(options);
+  if (!folder)
+    return folder.takeError();
+  auto attention = compileFor(options, *inputs, module->get(), compile);
+  if (!attention)
+    return attention.takeError();
+  Expected<RunResult> result = runAll(options, *inputs, **attention);
   if (!result)
     return result.takeError();
 
-  Report report{*inputs, *result, options.target, std::nullopt, {}};
-  if (Error error = checkInto(options, report))
+  Report report{*inputs, *result, options.target, {}, {}, {}};
+  if (Error error = checkInto(options, **attention, *inputs, report))
     return error;
   for (ExplainRow row : options.explain)
     report.explanations.push_back(explainRow(*inputs, *result, row));
-  bool passed = !report.check || report.check->report.passed;
-  if (folder && passed) {
-    if (Error error = writeResult(*inputs, *result, *folder))
+  if (*folder && report.passed()) {
+    if (Error error = writeResult(*inputs, *result, **folder))
       return error;
-    if (Error error = folder->commit())
+    if (Error error = (*folder)->commit())
       return error;
   }
   options.json ? printJson(report, os) : printReport(report, os);
-  return passed ? ExitDone : ExitCheckFailed;
+  return report.passed() ? ExitDone : ExitCheckFailed;
 }
 
 int runTool(llvm::ArrayRef<const char *> args, llvm::raw_ostream &out,
-            llvm::raw_ostream &err) {
+            llvm::raw_ostream &err, const CompileFunction &compile) {
   Expected<Command> command = parseCommandLine(args);
   if (!command)
     return reportError(command.takeError(), err);
@@ -182,7 +206,7 @@ int runTool(llvm::ArrayRef<const char *> args, llvm::raw_ostream &out,
   case Command::Kind::Run:
     break;
   }
-  Expected<int> code = runForward(command->run, out);
+  Expected<int> code = runAttention(command->run, compile, out);
   if (!code)
     return reportError(code.takeError(), err);
   if (*code == ExitCheckFailed) {

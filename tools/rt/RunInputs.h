@@ -30,6 +30,8 @@ struct RunInputs {
   Buffer queries;         ///< [B, Tq, D], spec.dtype
   Buffer table;           ///< [V, D], spec.dtype
   Buffer ids;             ///< [B, T], spec.idBits
+  bool backward = false;  ///< whether gradients are wanted
+  Buffer dSignals;        ///< dy [B, Tq, S], outputDType(spec.dtype); for them
   /// Rounded to float under F32 and BF16: what the compiled code gets, and what
   /// it is checked against.
   double tau = 1;

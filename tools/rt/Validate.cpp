@@ -53,6 +53,12 @@ Error checkMemory(const RunInputs &in) {
   int64_t element = elementSize(in.spec.dtype);
   int64_t output = npyItemSize(outputType(in.spec.dtype));
   uint64_t total = 0;
+  if (in.backward) // dy, dq and dtable
+    for (uint64_t bytes :
+         {bytesOf({in.batch, in.numQueries, in.signalWidth()}, output),
+          bytesOf({in.batch, in.numQueries, in.dModel()}, output),
+          bytesOf({in.vocab, in.dModel()}, output)})
+      total = llvm::SaturatingAdd(total, bytes);
   for (uint64_t bytes :
        {bytesOf({in.batch, in.numQueries, in.dModel()}, element),
         bytesOf({in.vocab, in.dModel()}, element),

@@ -1,0 +1,232 @@
+//===- GradientCheckTest.cpp - the rule for gradients finds faults --------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/oracle/GradientCheck.h"
+
+#include "tests/numerics/TestGradient.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace raytention;
+using namespace raytention::oracle;
+using test::randomProblem;
+using Values = std::vector<double>;
+
+namespace {
+
+/// A problem, a dy and the oracle's own gradients, to plant faults in.
+struct Answer {
+  explicit Answer(Problem asked, std::vector<RowId> some = {})
+      : problem(std::move(asked)),
+        rows(some.empty() ? allRows(problem) : std::move(some)),
+        dy(test::drawGradient(problem, 1)),
+        gradients(test::backward(problem, rows, dy)) {}
+
+  CheckReport check(DType dtype = DType::F32, KeyChoice indices = {}) const {
+    int64_t width = problem.signalWidth();
+    auto dSignals = [&](RowId id, double *row) {
+      auto from = dy.begin() + (id.batch * problem.numQueries + id.row) * width;
+      std::copy(from, from + width, row);
+    };
+    auto valueOf = [](const GradientPart &part) {
+      return [&part](int64_t n) { return part.values.at(n); };
+    };
+    CheckOptions options;
+    options.dtype = dtype;
+    options.threads = 2;
+    CheckReport report;
+    Error error = checkGradients(
+        problem, rows, dSignals,
+        {valueOf(gradients.queries), valueOf(gradients.table),
+         valueOf(gradients.tau), valueOf(gradients.gammas), indices},
+        options, nullptr, report);
+    EXPECT_FALSE(error) << *error;
+    return report;
+  }
+
+  std::vector<std::pair<std::string, GradientPart *>> parts() {
+    return {{"dq", &gradients.queries},
+            {"dtable", &gradients.table},
+            {"dtau", &gradients.tau},
+            {"dgammas", &gradients.gammas}};
+  }
+
+  Problem problem;
+  std::vector<RowId> rows;
+  Values dy;
+  Gradients gradients;
+};
+
+/// All tokens are seen.
+Problem smallProblem() {
+  Problem problem = randomProblem(2, 24, 15, 8, 1);
+  for (int64_t j = 0; j < 15; ++j)
+    problem.ids[j] = j;
+  return problem;
+}
+
+void expectOnlyFailure(const CheckReport &report, const std::string &name) {
+  EXPECT_FALSE(report.passed);
+  for (const CheckItem &item : report.items)
+    EXPECT_EQ(item.passed, item.name != name) << item.name;
+}
+
+TEST(GradientCheck, TheOracleAgreesWithItself) {
+  for (DType dtype : {DType::F64, DType::F32, DType::BF16}) {
+    CheckReport report = Answer(smallProblem()).check(dtype);
+    EXPECT_TRUE(report.passed);
+    EXPECT_EQ(report.numRows, 48);
+    ASSERT_EQ(report.items.size(), 4u);
+    for (const CheckItem &item : report.items) {
+      EXPECT_EQ(item.err, 0) << item.name;
+      EXPECT_EQ(item.tol, gradientTolerance(dtype)) << item.name;
+      EXPECT_GT(item.magnitude, 0) << item.name;
+      EXPECT_GT(item.scoreError, 0) << item.name;
+    }
+  }
+}
+
+TEST(GradientCheck, RoundingToFloatPasses) {
+  Answer answer(smallProblem());
+  for (auto &[name, part] : answer.parts())
+    for (double &value : part->values)
+      value = float(value);
+  EXPECT_TRUE(answer.check(DType::F32).passed);
+  EXPECT_FALSE(answer.check(DType::F64).passed);
+}
+
+TEST(GradientCheck, OneElementJustAboveTheBoundFails) {
+  Answer good(smallProblem());
+  const char *places[] = {"[1, 0, 1]", "[1, 1]", "[0]", "[3]"};
+  for (DType dtype : {DType::F64, DType::F32, DType::BF16}) {
+    CheckReport clean = good.check(dtype);
+    for (size_t c = 0; c < clean.items.size(); ++c) {
+      const CheckItem &item = clean.items[c];
+      size_t n = std::vector<size_t>{(24 + 0) * 8 + 1, 9, 0, 3}[c];
+      double s = good.parts()[c].second->sensitivity[n];
+      EXPECT_GE(item.scoreError, clean.e * s);
+      double bound = item.tol * item.magnitude + clean.e * s;
+      for (double sign : {-1.0, 1.0}) {
+        Answer bad = good;
+        bad.parts()[c].second->values[n] += sign * 0.99 * bound;
+        EXPECT_TRUE(bad.check(dtype).passed) << item.name;
+        bad = good;
+        bad.parts()[c].second->values[n] += sign * 1.01 * bound;
+        CheckReport report = bad.check(dtype);
+        expectOnlyFailure(report, item.name);
+        EXPECT_EQ(report.items[c].where, places[c]);
+        EXPECT_NEAR(report.items[c].err, 1.01 * bound / item.magnitude,
+                    0.01 * report.items[c].err);
+      }
+    }
+  }
+}
+
+TEST(GradientCheck, WhatIsNotFiniteFails) {
+  Answer good(smallProblem());
+  for (double value : {double(NAN), double(INFINITY), -double(INFINITY)})
+    for (size_t c = 0; c < 4; ++c) {
+      Answer bad = good;
+      bad.parts()[c].second->values[0] = value;
+      CheckReport report = bad.check(DType::BF16);
+      expectOnlyFailure(report, bad.parts()[c].first);
+      EXPECT_EQ(report.items[c].err, INFINITY);
+    }
+}
+
+TEST(GradientCheck, PaddingTakesZerosOnly) {
+  Problem problem = smallProblem();
+  problem.lengths = {24, 20};
+  for (int64_t &id : problem.ids) // token 14 is seen by nobody
+    id = std::min<int64_t>(id, 13);
+  problem.ids[24 + 22] = 14;
+  Answer good(problem);
+  CheckReport report = good.check();
+  EXPECT_TRUE(report.passed);
+  ASSERT_EQ(report.items.size(), 5u);
+  EXPECT_EQ(report.items[4].name, "gradient padding");
+  for (double value : {1e-30, double(NAN)}) {
+    Answer bad = good;
+    bad.gradients.queries.values[(24 + 20) * 8 + 2] = value;
+    report = bad.check();
+    EXPECT_FALSE(report.items[4].passed);
+    EXPECT_EQ(report.items[4].where, "dq[1, 20, 2]");
+    bad = good;
+    bad.gradients.table.values[14 * 8 + 7] = value;
+    report = bad.check();
+    EXPECT_FALSE(report.items[4].passed);
+    EXPECT_EQ(report.items[4].where, "dtable[14, 7]");
+  }
+}
+
+/// z = -1 and -1 - 2e-9; e is 2.4e-7 in float, 4e-16 in double.
+TEST(GradientCheck, CopiesGiveToTheChosenKeyWhereScoresAreTooClose) {
+  Problem problem = test::makeProblem(2, {0, 0, 0, 0}, {1, 0, 0, 1 + 1e-9});
+  for (const char *list : {"top:1", "top:2", "antitop", "predecessor"}) {
+    problem.channels = test::channels(list);
+    Answer answer(problem, {{0, 1}});
+    Gradients own = answer.gradients;
+    auto choice = [&](RowId, int64_t *indices) {
+      indices[0] = problem.channels[0].name() == "top:1" ? 1 : 0;
+    };
+    BackwardOptions options;
+    options.choice = choice;
+    options.scoreError = 1e-6;
+    ASSERT_FALSE(backward(
+        problem, answer.rows,
+        [&](RowId, double *dy) { std::copy_n(answer.dy.data() + 2, 2, dy); },
+        options, answer.gradients));
+    if (list[0] == 'p') { // which key precedes is not decided by scores
+      EXPECT_EQ(answer.gradients.table.values, own.table.values);
+      continue;
+    }
+    EXPECT_NE(answer.gradients.table.values, own.table.values);
+    EXPECT_TRUE(answer.check(DType::F32, choice).passed) << list;
+    EXPECT_FALSE(answer.check(DType::F32).passed) << list;
+    EXPECT_FALSE(answer.check(DType::F64, choice).passed) << list;
+  }
+}
+
+TEST(GradientCheck, SampledRowsAreAllThatHaveAGradient) {
+  Answer sampled(smallProblem(), {{0, 3}, {1, 20}});
+  CheckReport report = sampled.check(DType::F64);
+  EXPECT_TRUE(report.passed);
+  EXPECT_EQ(report.numRows, 2);
+  Answer all(smallProblem());
+  all.rows = sampled.rows;
+  EXPECT_FALSE(all.check(DType::F64).passed);
+}
+
+/// One key: all of dq and dtau cancels, and rounding is all there is.
+TEST(GradientCheck, RoundingMayRemainWhereAllTermsCancel) {
+  Problem problem = randomProblem(1, 1, 1, 8, 3);
+  problem.channels = test::channels("centroid,decay:backward:1,entropy,spread");
+  Answer answer(problem);
+  double g = 0;
+  for (double value : answer.dy)
+    g = std::max(g, std::fabs(value));
+  for (double &value : answer.gradients.queries.values)
+    value += 1e-8 * g;
+  answer.gradients.tau.values[0] += 1e-8 * g;
+  EXPECT_TRUE(answer.check(DType::F32).passed);
+  EXPECT_FALSE(answer.check(DType::F64).passed);
+}
+
+TEST(GradientCheck, NumbersBelowTheSmallestNormalAreZero) {
+  Answer answer(smallProblem());
+  for (double &value : answer.dy)
+    value *= 1e-42;
+  for (auto &[name, part] : answer.parts())
+    part->resize(part->values.size());
+  EXPECT_TRUE(answer.check(DType::F32).passed);
+  EXPECT_FALSE(answer.check(DType::F64).passed);
+}
+
+} // namespace

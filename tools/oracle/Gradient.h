@@ -1,0 +1,112 @@
+//===- Gradient.h - the float64 gradient ------------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The gradient of sum dy * y as plain loops in float64. With x the channels,
+// y = x / max(||x||, 1e-10) and G_c the slice of dx for channel c:
+//
+//   dx = (dy - y (y . dy)) / ||x||,  dy / 1e-10 where ||x|| <= 1e-10
+//
+// each weighted channel (centroid, decay) is value = sum_j v_ij k_j, with
+// v = a / max(S, 1e-8), and u = [S >= 1e-8] (1 for the centroid):
+//
+//   h_ij = G . k_j - u G . value      w_ij dw_ij += v_ij h_ij
+//   dk_j += v_ij G                    dgamma += sum_j v_ij h_ij p_ij / gamma
+//
+//   copies       dk_[index] += G
+//   spread       dw_ij += G tau dist_ij      ddist_ij += G tau w_ij
+//                dtau += G sum_j w_ij dist_ij
+//   entropy      dw_ij -= G (log max(w_ij, 1e-10) + [w_ij >= 1e-10])
+//   max_score    dz_im += G, m the lowest position of the largest z_ij
+//   softmax      dz_ij += w_ij (dw_ij - sum_k w_ik dw_ik)
+//   temperature  dtau += sum_j dz_ij dist_ij / t^2 if tau >= 0.01
+//                ddist_ij -= dz_ij / t
+//   distance     f_ij = 2 ddist_ij (sq_l2), ddist_ij / dist_ij (l2; 0 at 0)
+//                dq_i = sum_j f_ij (q_i - k_j)    dk_j -= f_ij (q_i - k_j)
+//   lookup       dtable[v] = sum over j with ids_j = v of dk_j
+//
+// With every element comes its sensitivity s: if each score z_ij is off by at
+// most e, the element is off by at most e s, to first order in e. It is the
+// sum, over rows and pairs, of the absolute values of terms before they cancel,
+// each times what e does to it:
+//
+//   w, v    relative 2 (1 - w): their own score, and the sum they are divided
+//           by, which cancels in part
+//   h       by the changes of G, and of the value: sum_j v_ij |h_ij|
+//   G       through y and ||x||: each score moves x by some d_j, and G by
+//           A d_j + B_j y + C_j G with A = -(y . dy) / ||x||^2,
+//           B_j = ((y . dy) (y . d_j) / ||x|| - G . d_j) / ||x||,
+//           C_j = -(y . d_j) / ||x||; |B_j| and |C_j| are summed over j
+//   dist    t, because z = -dist / t; none where l2 recomputes it
+//   log w   2 (1 - w)
+//
+// Where changes are known to sum to zero over a row's keys (of dz_ij; of v_ij
+// h_ij), what they are multiplied by counts from its mean: without that, s of
+// dtau is some hundred times the worst case and would excuse anything.
+//
+// Where all terms cancel, as in a row of one key, rounding is left. Therefore
+// r = t / 4 (||q_i||^2 + max_j ||k_j||^2) times the terms as they stand above,
+// |G . k_j| + u |G . value| for |h|, is part of s: in float32, where e is
+// 4 2^-24 / t times such squares, that is at least one unit roundoff of each.
+//
+// Chosen indices, and which side of a kink a row is on, are taken as given.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_TOOLS_ORACLE_GRADIENT_H
+#define RAYTENTION_TOOLS_ORACLE_GRADIENT_H
+
+#include "tools/oracle/Oracle.h"
+
+namespace raytention {
+namespace oracle {
+
+/// The gradient of one input and, for each element, its sensitivity.
+struct GradientPart {
+  std::vector<double> values, sensitivity;
+
+  void resize(size_t size) {
+    values.assign(size, 0.0);
+    sensitivity.assign(size, 0.0);
+  }
+};
+
+struct Gradients {
+  GradientPart queries; ///< [B, Tq, D]
+  GradientPart table;   ///< [V, D]
+  GradientPart tau;     ///< [1]
+  GradientPart gammas;  ///< [gammas.size()]
+};
+
+/// Writes dy of one row, [S]. Called from several threads.
+using SignalGradient = std::function<void(RowId id, double *dy)>;
+
+struct BackwardOptions {
+  int threads = 0; ///< 0: one per core
+  /// Makes scores wrong, to see what that does to a gradient.
+  ScoreShift scoreShift;
+  /// Where not empty: keys to take for copies instead, if scores that are off
+  /// by less than `scoreError` could choose them; see check().
+  KeyChoice choice;
+  double scoreError = 0;
+  /// Called after each finished row, from several threads.
+  std::function<void()> progress;
+};
+
+/// The gradient with dy as given in `rows`, each at most once, and zero in all
+/// others. Values do not depend on `threads`. Holds the result, and O(T + S)
+/// for each of a few rows at a time. Fails on what validate() refuses.
+[[nodiscard]] Error backward(const Problem &problem,
+                             const std::vector<RowId> &rows,
+                             const SignalGradient &dSignals,
+                             const BackwardOptions &options,
+                             Gradients &gradients);
+
+} // namespace oracle
+} // namespace raytention
+
+#endif // RAYTENTION_TOOLS_ORACLE_GRADIENT_H

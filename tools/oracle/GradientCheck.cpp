@@ -1,0 +1,188 @@
+//===- GradientCheck.cpp - the accuracy rule for gradients ----------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/oracle/GradientCheck.h"
+
+#include "tools/oracle/RowError.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace raytention;
+using namespace raytention::oracle;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The position of flat element `index`: "[1, 4]".
+std::string placeOf(int64_t index, const std::vector<int64_t> &shape) {
+  std::string place;
+  for (size_t axis = shape.size(); axis-- > 0; index /= shape[axis])
+    place = std::to_string(index % shape[axis]) + (place.empty() ? "" : ", ") +
+            place;
+  return "[" + place + "]";
+}
+
+/// What all items of one check share.
+struct Rule {
+  double tol, e, smallest, keys;
+
+  CheckItem compare(const std::string &name, const GradientPart &expected,
+                    const GradientValue &value,
+                    const std::vector<int64_t> &shape) const;
+};
+
+double largestOf(const std::vector<double> &values) {
+  double largest = 0;
+  for (double value : values)
+    largest = std::max(largest, std::fabs(value));
+  return largest;
+}
+
+/// |a - b|, infinite where either is not finite.
+double difference(double a, double b) {
+  double d = std::fabs(a - b);
+  return std::isfinite(d) ? d : infinity;
+}
+
+CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
+                        const GradientValue &value,
+                        const std::vector<int64_t> &shape) const {
+  double sensitivity = largestOf(expected.sensitivity);
+  CheckItem item;
+  item.name = name;
+  item.tol = tol;
+  item.magnitude = largestOf(expected.values);
+  item.scoreError = e * sensitivity;
+  double flushed = smallest * std::max(1.0, keys * sensitivity);
+  double error = 0, excess = -infinity;
+  for (size_t n = 0; n < expected.values.size(); ++n) {
+    double err = difference(expected.values[n], value(n));
+    double over = err - e * expected.sensitivity[n] - flushed;
+    error = std::max(error, err);
+    if (over > excess) {
+      excess = over;
+      item.where = placeOf(n, shape);
+    }
+  }
+  item.err = item.magnitude > 0 ? error / item.magnitude : error;
+  item.passed = std::isfinite(error) && excess <= tol * item.magnitude;
+  return item;
+}
+
+/// Tokens that some row sees, by id.
+std::vector<bool> seenTokens(const Problem &p) {
+  std::vector<bool> seen(p.vocab, false);
+  for (int64_t b = 0; b < p.batch; ++b) {
+    int64_t end = std::min(p.queryOffset + p.numQueries, p.length(b));
+    for (int64_t j = 0; end > p.queryOffset && j < end; ++j)
+      seen[p.sequence(b)[j]] = true;
+  }
+  return seen;
+}
+
+/// Elements that receive nothing: those of rows beyond their sequence and of
+/// tokens that no row sees. Nothing if there are none.
+class Padding {
+public:
+  explicit Padding(const Problem &problem) : p(problem) {}
+
+  void compareAll(const ComputedGradients &computed) {
+    for (RowId id : allRows(p))
+      if (p.visibleKeys(id.batch, id.row) == 0)
+        compareRow("dq", computed.queries, id.batch * p.numQueries + id.row,
+                   {p.batch, p.numQueries, p.dModel});
+    std::vector<bool> seen = seenTokens(p);
+    for (int64_t v = 0; v < p.vocab; ++v)
+      if (!seen[v])
+        compareRow("dtable", computed.table, v, {p.vocab, p.dModel});
+  }
+
+  CheckItem item;
+
+private:
+  void compareRow(const char *name, const GradientValue &value, int64_t row,
+                  const std::vector<int64_t> &shape) {
+    if (item.name.empty())
+      item.passed = true;
+    item.name = "gradient padding";
+    for (int64_t n = row * p.dModel; n < (row + 1) * p.dModel; ++n) {
+      double err = difference(value(n), 0);
+      if (err > item.err) {
+        item.err = err;
+        item.passed = false;
+        item.where = name + placeOf(n, shape);
+      }
+    }
+  }
+
+  const Problem &p;
+};
+
+} // namespace
+
+double oracle::gradientTolerance(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return 1e-10;
+  case DType::F32:
+    return 1e-4;
+  case DType::BF16:
+    break;
+  }
+  return 1e-2;
+}
+
+Error oracle::checkGradients(const Problem &problem,
+                             const std::vector<RowId> &rows,
+                             const SignalGradient &dSignals,
+                             const ComputedGradients &computed,
+                             const CheckOptions &options,
+                             const std::function<void()> &progress,
+                             CheckReport &report) {
+  BackwardOptions backwardOptions;
+  backwardOptions.threads = options.threads;
+  backwardOptions.progress = progress;
+  if (Error error = validate(problem, rows))
+    return error;
+  double e = measureScales(problem, rows, options).e;
+  backwardOptions.choice = computed.indices;
+  backwardOptions.scoreError = e;
+  Gradients expected;
+  if (Error error =
+          backward(problem, rows, dSignals, backwardOptions, expected))
+    return error;
+  report = {};
+  report.numRows = rows.size();
+  report.e = e;
+  Rule rule = {options.tol > 0 ? options.tol : gradientTolerance(options.dtype),
+               report.e, smallestNormal(options.dtype),
+               static_cast<double>(problem.numKeys)};
+  auto compare = [&](const char *name, const GradientPart &part,
+                     const GradientValue &value, std::vector<int64_t> shape) {
+    if (!part.values.empty())
+      report.items.push_back(rule.compare(name, part, value, shape));
+  };
+  compare("dq", expected.queries, computed.queries,
+          {problem.batch, problem.numQueries, problem.dModel});
+  compare("dtable", expected.table, computed.table,
+          {problem.vocab, problem.dModel});
+  compare("dtau", expected.tau, computed.tau, {1});
+  compare("dgammas", expected.gammas, computed.gammas,
+          {static_cast<int64_t>(problem.gammas.size())});
+  Padding padding(problem);
+  padding.compareAll(computed);
+  if (!padding.item.name.empty())
+    report.items.push_back(padding.item);
+  report.passed =
+      std::all_of(report.items.begin(), report.items.end(),
+                  [](const CheckItem &item) { return item.passed; });
+  return std::nullopt;
+}

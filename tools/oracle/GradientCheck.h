@@ -1,0 +1,67 @@
+//===- GradientCheck.h - the accuracy rule for gradients --------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compares computed gradients with those of the oracle, element by element:
+//
+//   |err| <= tol max|gradient| + e s
+//
+// max|gradient| is over all elements of that gradient, e is the score error of
+// Check.h over the rows that have a dy, and s the element's own sensitivity,
+// see Gradient.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_TOOLS_ORACLE_GRADIENTCHECK_H
+#define RAYTENTION_TOOLS_ORACLE_GRADIENTCHECK_H
+
+#include "tools/oracle/Check.h"
+#include "tools/oracle/Gradient.h"
+
+namespace raytention {
+namespace oracle {
+
+/// The tolerance of gradients: 1e-10, 1e-4, 1e-2.
+double gradientTolerance(DType dtype);
+
+/// Element `index` of a computed gradient, in C order.
+using GradientValue = std::function<double(int64_t index)>;
+
+/// What is to be checked; shapes as in Gradients.
+struct ComputedGradients {
+  GradientValue queries, table, tau, gammas;
+  /// The keys that copies chose, in rows that see any key. Empty: those of the
+  /// oracle.
+  KeyChoice indices;
+};
+
+/// Compares the gradients of a dy that is `dSignals` in `rows` and zero in all
+/// others. Items: "dq", "dtable", "dtau", "dgammas", those without elements
+/// excepted; then "gradient padding" if a row lies beyond its sequence or a
+/// token is seen by no row, where nothing but zeros will do. In an item,
+/// scoreError is e times the largest s.
+///
+/// A copy hands its gradient to the key that the computed row chose, where
+/// check() would accept that key.
+///
+/// Any value that is not finite fails. Numbers below the smallest normal one
+/// count as zero, because workers flush them: the smallest normal number,
+/// times T max s where that is above 1, is added to the bound. `progress` may
+/// be null and is called after each row.
+///
+/// Fails on what backward() refuses; a difference is no such failure but a
+/// report that did not pass.
+[[nodiscard]] Error
+checkGradients(const Problem &problem, const std::vector<RowId> &rows,
+               const SignalGradient &dSignals,
+               const ComputedGradients &computed, const CheckOptions &options,
+               const std::function<void()> &progress, CheckReport &report);
+
+} // namespace oracle
+} // namespace raytention
+
+#endif // RAYTENTION_TOOLS_ORACLE_GRADIENTCHECK_H

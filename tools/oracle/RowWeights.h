@@ -1,0 +1,82 @@
+//===- RowWeights.h - the weighted channels of one row ----------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the gradient of a row needs of each of its weighted channels, which are
+// all of the form value = sum_j v_j k_j. Notation: Gradient.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_TOOLS_ORACLE_ROWWEIGHTS_H
+#define RAYTENTION_TOOLS_ORACLE_ROWWEIGHTS_H
+
+#include "tools/oracle/Oracle.h"
+
+namespace raytention {
+namespace oracle {
+
+/// Weights below this are taken as zero, before they become denormal.
+constexpr double smallestUsedWeight = 1e-200;
+
+/// One weighted channel of one row that sees at least one key.
+class RowWeights {
+public:
+  /// `offset`: of the channel's slice in [S].
+  RowWeights(const Channel &channel, int64_t offset)
+      : channel(channel), offset(offset) {}
+
+  /// `weights` are the w_j. `gradient` and `y` are [S].
+  void compute(const Problem &problem, const Row &row,
+               const std::vector<double> &weights,
+               const std::vector<double> &gradient);
+
+  /// u: the sum of weights cancels in the value, so sum_j v_j h_j = 0.
+  bool isNormalised() const { return normalised; }
+  /// p_j over gamma, a part that is the same for all keys left out where the
+  /// normalisation cancels it; 0 for the centroid.
+  double powerFactor(int64_t j) const;
+  /// h_j = G . k_j - u G . value.
+  double h(int64_t j) const { return gradientDots[j] - u() * gradientValue; }
+  /// |G . k_j| + u |G . value|.
+  double absoluteH(int64_t j) const;
+  /// y . k_j - u y . value.
+  double yDot(int64_t j) const { return yDots[j] - u() * yValue; }
+  /// Products of d_j, by which this channel moves if z_j grows, with G and y.
+  double moveAlongGradient(int64_t j) const {
+    return v[j] * gradientDots[j] - shared(j) * gradientValue;
+  }
+  double moveAlongY(int64_t j) const {
+    return v[j] * yDots[j] - shared(j) * yValue;
+  }
+
+  Channel channel;
+  int64_t offset;
+  std::vector<double> v;     ///< [visible]
+  std::vector<double> reach; ///< [visible] ||k_j - u value||
+  std::vector<double> move;  ///< [D], at least sum_j |d_j|
+  double moveNorm = 0;       ///< at least sum_j ||d_j||
+
+private:
+  void computeWeights(const Problem &problem, const Row &row);
+  void computeMoves(const Problem &problem, const Row &row);
+  double u() const { return normalised ? 1 : 0; }
+  /// What a growing z_j takes from all weights.
+  double shared(int64_t j) const { return normalised ? v[j] : (*w)[j]; }
+
+  const std::vector<double> *w = nullptr;
+  bool normalised = true;
+  double gamma = 1;
+  int64_t powerBase = 0; ///< p_j = powerBase + powerStep j
+  int64_t powerStep = 0;
+  std::vector<double> gradientDots, yDots; ///< [visible] G . k_j, y . k_j
+  double gradientValue = 0, yValue = 0;    ///< G . value, y . value
+};
+
+} // namespace oracle
+} // namespace raytention
+
+#endif // RAYTENTION_TOOLS_ORACLE_ROWWEIGHTS_H

@@ -3,7 +3,7 @@
 # root or sudo). Safe to run again: does nothing when all is there.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build ccache lld libgtest-dev
+packages=(g++ cmake ninja-build ccache lld libgtest-dev libeigen3-dev
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools)
 
 missing=()

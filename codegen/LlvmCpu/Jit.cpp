@@ -56,8 +56,9 @@ static Expected<orc::JITTargetMachineBuilder> detectHost() {
   return builder;
 }
 
-/// The O2 pipeline, tuned for the machine that `target` describes.
-static void optimize(Module &module, TargetMachine &target) {
+/// The O2 or O1 pipeline, tuned for the machine that `target` describes.
+static void optimize(Module &module, TargetMachine &target,
+                     OptimizationEffort effort) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -68,7 +69,10 @@ static void optimize(Module &module, TargetMachine &target) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2)
+  bool isFull = effort == OptimizationEffort::Full;
+  builder
+      .buildPerModuleDefaultPipeline(isFull ? OptimizationLevel::O2
+                                            : OptimizationLevel::O1)
       .run(module, modules);
 }
 
@@ -85,10 +89,12 @@ static void setHostAttributes(Module &module, TargetMachine &target) {
 }
 
 Expected<std::unique_ptr<MemoryBuffer>>
-raytention::compileToObject(mlir::ModuleOp module) {
+raytention::compileToObject(mlir::ModuleOp module, OptimizationEffort effort) {
   auto builder = detectHost();
   if (!builder)
     return builder.takeError();
+  if (effort == OptimizationEffort::Quick)
+    builder->setCodeGenOptLevel(CodeGenOptLevel::None);
   auto target = builder->createTargetMachine();
   if (!target)
     return target.takeError();
@@ -99,7 +105,7 @@ raytention::compileToObject(mlir::ModuleOp module) {
     return createStringError("expected a module of the LLVM dialect, got one "
                              "that has no translation to LLVM IR");
   setHostAttributes(*translated, **target);
-  optimize(*translated, **target);
+  optimize(*translated, **target, effort);
   return orc::SimpleCompiler(**target)(*translated);
 }
 
@@ -176,8 +182,9 @@ Expected<std::unique_ptr<Jit>> Jit::load(std::unique_ptr<MemoryBuffer> object,
 }
 
 Expected<std::unique_ptr<Jit>> Jit::compile(mlir::ModuleOp module,
-                                            ArrayRef<JitCallback> callbacks) {
-  auto object = compileToObject(module);
+                                            ArrayRef<JitCallback> callbacks,
+                                            OptimizationEffort effort) {
+  auto object = compileToObject(module, effort);
   if (!object)
     return object.takeError();
   return load(std::move(*object), callbacks);

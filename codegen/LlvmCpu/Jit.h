@@ -36,9 +36,15 @@ struct JitCallback {
 /// What the translation to LLVM IR needs; add before a module is made.
 void registerLlvmTranslations(mlir::DialectRegistry &registry);
 
+/// How long optimising may take: Full is for code that is run often, Quick for
+/// large scalar code, where the loop optimisations of Full take most of the
+/// time.
+enum class OptimizationEffort { Quick, Full };
+
 /// Compiles a module of the LLVM dialect for this machine, optimised.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileToObject(mlir::ModuleOp module);
+compileToObject(mlir::ModuleOp module,
+                OptimizationEffort effort = OptimizationEffort::Full);
 
 /// An object file's undefined symbols, sorted.
 llvm::Expected<std::vector<std::string>>
@@ -55,7 +61,8 @@ public:
        llvm::ArrayRef<JitCallback> callbacks);
   /// compileToObject, then load.
   static llvm::Expected<std::unique_ptr<Jit>>
-  compile(mlir::ModuleOp module, llvm::ArrayRef<JitCallback> callbacks);
+  compile(mlir::ModuleOp module, llvm::ArrayRef<JitCallback> callbacks,
+          OptimizationEffort effort = OptimizationEffort::Full);
 
   bool contains(llvm::StringRef symbol) const;
   /// The address of a function of type `Function`.

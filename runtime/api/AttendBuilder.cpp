@@ -71,6 +71,7 @@ raytention::buildSchedule(ArrayAttr channels, const AttentionSpec &spec,
     problem.numFields += layout.numFloats(kind) + layout.numInts(kind);
   problem.maxKeys = options.maxKeys;
   problem.cap = options.workspaceCap;
+  problem.backward = options.backward;
   auto chosen = chooseSchedule(problem, options.schedule);
   if (!chosen)
     return chosen.takeError();

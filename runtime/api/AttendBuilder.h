@@ -20,6 +20,8 @@ namespace raytention {
 
 /// The name of the function that an attention is compiled from.
 constexpr llvm::StringLiteral kAttendName = "attend";
+/// The name of its gradient, once differentiated.
+constexpr llvm::StringLiteral kBackwardName = "attend_backward";
 /// The attribute on it that holds its schedule.
 constexpr llvm::StringLiteral kScheduleName = "rt.schedule";
 

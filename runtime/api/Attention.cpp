@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "raytention/Attention.h"
+#include "runtime/api/AttendBuilder.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/api/Compiler.h"
 
@@ -28,13 +29,13 @@ static Error checkOptions(const CompileOptions &options) {
 }
 
 /// The entry of a function and that of its workspace, where it has one.
-static Expected<EntryPoint> lookup(Jit &jit, const std::string &function) {
+static Expected<EntryPoint> lookup(Jit &jit, StringRef function) {
   EntryPoint point;
-  auto run = jit.lookup<void(void **)>(function + "_entry");
+  auto run = jit.lookup<void(void **)>((function + "_entry").str());
   if (!run)
     return run.takeError();
   point.run = *run;
-  std::string name = function + "_workspace_entry";
+  std::string name = (function + "_workspace_entry").str();
   if (!jit.contains(name))
     return point;
   auto workspace = jit.lookup<int64_t(void **)>(name);
@@ -54,12 +55,12 @@ compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
   Expected<CompiledModule> module = compileAttend(spec, options, text);
   if (!module)
     return module.takeError();
-  Expected<EntryPoint> forward = lookup(*module->jit, "attend");
+  Expected<EntryPoint> forward = lookup(*module->jit, kAttendName);
   if (!forward)
     return forward.takeError();
   EntryPoint backward;
   if (options.backward) {
-    Expected<EntryPoint> found = lookup(*module->jit, "attend_backward");
+    Expected<EntryPoint> found = lookup(*module->jit, kBackwardName);
     if (!found)
       return found.takeError();
     backward = *found;

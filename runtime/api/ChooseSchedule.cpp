@@ -22,6 +22,20 @@ static constexpr int64_t kPanel = 32;
 static constexpr int64_t kSmallestChunk = 16;
 static constexpr int64_t kSmallestTile = 8;
 
+/// Elements of the larger of a gradient's tasks, a tile of queries against
+/// chunks of keys or the other way round.
+static int64_t countBackward(const WorkspaceProblem &problem,
+                             const ChosenSchedule &schedule) {
+  int64_t tile = schedule.queryTile, chunk = schedule.keyChunk;
+  int64_t width = alignTo(problem.dModel, kPanel);
+  int64_t items = std::max(tile, chunk), passing = std::min(tile, chunk);
+  int64_t elements = 2 * width * items + width * passing; // packed, and sums
+  elements += problem.numWeighted * tile * width;         // stacked gradients
+  elements += (problem.numWeighted + 2) * tile * chunk; // products, scores, ...
+  elements += 3 * problem.numFields * tile;             // rows, accumulators
+  return elements;
+}
+
 int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
                                       const ChosenSchedule &schedule) {
   int64_t tile = schedule.queryTile, chunk = schedule.keyChunk;
@@ -34,6 +48,8 @@ int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
   elements += problem.numFields * tile;           // states
   if (schedule.keepScores)
     elements += tile * alignTo(problem.maxKeys, chunk);
+  if (problem.backward)
+    elements = std::max(elements, countBackward(problem, schedule));
   int64_t bytes = elements * problem.elementBytes;
   return bytes + bytes / 10; // norms, rounding of every slice
 }

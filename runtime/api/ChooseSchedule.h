@@ -22,6 +22,7 @@ struct WorkspaceProblem {
   int64_t numFields = 0;    ///< scalars of a row's states, both sweeps
   int64_t maxKeys = 0;      ///< longest sequence; 0: any
   int64_t cap = 0;          ///< bytes
+  bool backward = false;    ///< whether gradients are to fit too
 };
 
 /// A complete schedule.
@@ -31,7 +32,8 @@ struct ChosenSchedule {
 };
 
 /// About how many bytes one worker uses: packed queries and keys, scores and
-/// weights of a chunk, states, sums, and the scores that are kept.
+/// weights of a chunk, states, sums, and the scores that are kept; with
+/// gradients, what the larger of the passes needs.
 int64_t estimateWorkspace(const WorkspaceProblem &problem,
                           const ChosenSchedule &schedule);
 

@@ -8,6 +8,7 @@
 
 #include "runtime/api/Compiler.h"
 #include "codegen/LlvmCpu/CpuPipeline.h"
+#include "dialect/RayTention/Differentiable.h"
 #include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/SweepLayout.h"
 #include "passes/Pipelines/ReferencePipeline.h"
@@ -117,19 +118,57 @@ buildModule(ArrayAttr channels, const AttentionSpec &spec,
 // A module given as text
 //===----------------------------------------------------------------------===//
 
-/// Whether `func` takes what a run hands over, on tensors or on buffers.
-static llvm::Error checkSignature(func::FuncOp func, ArrayAttr channels,
-                                  const AttentionSpec &spec,
-                                  const CompileOptions &options) {
+/// What a function takes and gives while it stands on tensors.
+struct Signature {
+  SmallVector<Type> inputs, results;
+  SmallVector<Type> scratch; ///< what it takes besides, on buffers
+};
+
+static Signature getForwardSignature(ArrayAttr channels,
+                                     const AttentionSpec &spec,
+                                     const CompileOptions &options) {
   OwningOpRef<ModuleOp> model =
       buildAttendModule(channels, {}, spec, savesLogSums(options));
-  auto wanted = model->lookupSymbol<func::FuncOp>(kAttendName);
-  SmallVector<Type> expected(wanted.getArgumentTypes());
+  auto func = model->lookupSymbol<func::FuncOp>(kAttendName);
+  return {SmallVector<Type>(func.getArgumentTypes()),
+          SmallVector<Type>(func.getResultTypes())};
+}
+
+/// As `--rt-differentiate` makes it.
+static Signature getBackwardSignature(const Signature &forward,
+                                      const CompileOptions &options) {
+  Signature backward;
+  backward.inputs = forward.inputs;
+  llvm::append_range(backward.inputs, forward.results);
+  backward.inputs.push_back(getAdjointType(forward.results.front()));
+  for (Type type : forward.inputs)
+    if (isa<RankedTensorType>(type) && getAdjointType(type))
+      backward.results.push_back(getAdjointType(type));
+  // Streaming: each row's part in the gradients of tau and the gammas, and the
+  // gradients of the keys.
+  if (options.target == TargetKind::Cpu) {
+    auto queries = cast<RankedTensorType>(backward.results.front());
+    auto gammas = cast<RankedTensorType>(backward.results.back());
+    backward.scratch = {
+        queries.clone({ShapedType::kDynamic, ShapedType::kDynamic,
+                       1 + gammas.getDimSize(0)}),
+        queries};
+  }
+  return backward;
+}
+
+/// Whether `func` takes what a run hands over, on tensors or on buffers.
+static llvm::Error checkSignature(func::FuncOp func,
+                                  const Signature &signature) {
+  SmallVector<Type> expected = signature.inputs;
   bool onBuffers = func.getNumResults() == 0;
-  if (onBuffers)
-    llvm::append_range(expected, wanted.getResultTypes());
+  if (onBuffers) {
+    llvm::append_range(expected, signature.results);
+    llvm::append_range(expected, signature.scratch);
+  }
   auto mismatch = [&](const Twine &what) {
-    return llvm::createStringError("expected @attend to have " + what);
+    return llvm::createStringError("expected @" + func.getName() + " to have " +
+                                   what);
   };
   if (func.getNumArguments() != expected.size())
     return mismatch(Twine(expected.size()) + " arguments, got " +
@@ -167,8 +206,13 @@ parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
   auto func = dyn_cast<func::FuncOp>(symbol);
   if (!func)
     return module;
-  if (llvm::Error error = checkSignature(func, channels, spec, options))
+  Signature signature = getForwardSignature(channels, spec, options);
+  if (llvm::Error error = checkSignature(func, signature))
     return error;
+  if (auto backward = module->lookupSymbol<func::FuncOp>(kBackwardName))
+    if (llvm::Error error =
+            checkSignature(backward, getBackwardSignature(signature, options)))
+      return error;
   if (options.target == TargetKind::Cpu && !func->hasAttr(kScheduleName)) {
     auto schedule = buildSchedule(channels, spec, options);
     if (!schedule)
@@ -200,8 +244,7 @@ static StringRef findNextStage(ModuleOp module, const CompileOptions &options) {
     hasLoop |= isa<LoopLikeOpInterface>(op);
   });
   bool isDifferentiated =
-      !options.backward ||
-      module.lookupSymbol((kAttendName + "_backward").str());
+      !options.backward || module.lookupSymbol(kBackwardName);
   if (!isDifferentiated)
     return "gradient";
   return hasAttend ? "sweeps" : hasLoop ? "fused" : "tiled";
@@ -233,6 +276,19 @@ static std::string getScheduleText(ModuleOp module) {
   return schedule ? llvm::to_string(schedule) : "";
 }
 
+/// An edited stage may end in a function that needs other scratch than a run
+/// brings.
+static llvm::Error checkBackward(ModuleOp module, ArrayAttr channels,
+                                 const AttentionSpec &spec,
+                                 const CompileOptions &options) {
+  auto func = module.lookupSymbol<func::FuncOp>(kBackwardName);
+  if (!func || !options.backward)
+    return llvm::Error::success();
+  return checkSignature(
+      func, getBackwardSignature(getForwardSignature(channels, spec, options),
+                                 options));
+}
+
 llvm::Expected<CompiledModule>
 raytention::compileAttend(const AttentionSpec &spec,
                           const CompileOptions &options,
@@ -251,12 +307,19 @@ raytention::compileAttend(const AttentionSpec &spec,
   result.numIndices = getNumCopies(*channels);
   if (savesLogSums(options))
     result.numLogSums = GradientLayout::get(*channels).numSaved;
+  if (llvm::Error error = runStages(**module, options, "cpu"))
+    return error;
+  if (llvm::Error error = checkBackward(**module, *channels, spec, options))
+    return error;
   if (llvm::Error error = runStages(**module, options, ""))
     return error;
   DiagnosticCapture diagnostics(&compiler.context);
   JitCallback callback{"rt_parallel_for",
                        reinterpret_cast<void *>(&rt_parallel_for)};
-  auto jit = Jit::compile(**module, callback);
+  auto jit = Jit::compile(**module, callback,
+                          options.target == TargetKind::Reference
+                              ? OptimizationEffort::Quick
+                              : OptimizationEffort::Full);
   if (!jit)
     return jit.takeError();
   result.jit = std::move(*jit);

@@ -79,6 +79,21 @@ TEST(ChooseSchedule, ErrorNamesACapThatWorks) {
   EXPECT_TRUE(bool(chooseSchedule(problem, {})));
 }
 
+TEST(ChooseSchedule, GradientsFitTheCapToo) {
+  WorkspaceProblem problem = getProblem();
+  problem.maxKeys = 0;
+  Schedule wanted;
+  wanted.scores = Schedule::Scores::Recompute;
+  problem.cap = estimateWorkspace(
+      problem, llvm::cantFail(chooseSchedule(problem, wanted)));
+  problem.backward = true;
+  ChosenSchedule schedule = llvm::cantFail(chooseSchedule(problem, wanted));
+  EXPECT_LE(estimateWorkspace(problem, schedule), problem.cap);
+  problem.cap = estimateWorkspace(problem, {}) - 1;
+  wanted.queryTile = 32;
+  EXPECT_LT(llvm::cantFail(chooseSchedule(problem, wanted)).keyChunk, 192);
+}
+
 TEST(ChooseSchedule, RefusesNegativeSizes) {
   Schedule wanted;
   wanted.queryTile = -1;

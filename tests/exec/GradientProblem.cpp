@@ -78,6 +78,7 @@ public:
     std::vector<T> dy(problem.dSignals.begin(), problem.dSignals.end());
     std::vector<T> dq(queries.size(), NAN), dtable(table.size(), NAN),
         dtau(1, NAN), dgammas(problem.gammas.size(), NAN);
+    std::vector<T> kept = signals;
     Residuals residuals{signals.data(), norms.data(), indices.data(),
                         logSums.data()};
     Gradients gradients{dq.data(), dtable.data(), dtau.data(), dgammas.data()};
@@ -85,6 +86,10 @@ public:
         attention.runBackward(inputs, residuals, dy.data(), gradients, threads);
     if (!report)
       ADD_FAILURE() << llvm::toString(report.takeError());
+    // What is const stays as it is.
+    EXPECT_EQ(dy,
+              std::vector<T>(problem.dSignals.begin(), problem.dSignals.end()));
+    EXPECT_EQ(signals, kept);
     auto widen = [](const std::vector<T> &values) {
       return std::vector<double>(values.begin(), values.end());
     };
@@ -155,6 +160,7 @@ std::unique_ptr<Attention> GradientProblem::compile(DType type) const {
   CompileOptions options;
   options.target = target;
   options.schedule = schedule;
+  options.workspaceCap = workspaceCap;
   options.backward = true;
   auto attention = Attention::compile(typed, options);
   if (attention)

@@ -53,6 +53,7 @@ struct GradientProblem {
   AttentionSpec spec;
   TargetKind target = TargetKind::Reference;
   Schedule schedule;
+  int64_t workspaceCap = 64 << 20;
   int64_t batch = 0, numQueries = 0, numKeys = 0, vocab = 0, offset = 0;
   std::vector<double> queries, table, tau, gammas, dSignals;
   std::vector<int32_t> ids;

@@ -107,6 +107,31 @@ TEST_F(BackwardRun, NeedsAnAttentionCompiledWithGradients) {
                    "got one without");
 }
 
+TEST_F(BackwardRun, RefusesATextWhoseBackwardTakesOtherArguments) {
+  CompileOptions options;
+  options.target = TargetKind::Reference;
+  options.backward = true;
+  std::string text =
+      llvm::cantFail(printStage(problem.spec, options, "reference"));
+  EXPECT_TRUE(
+      static_cast<bool>(Attention::compileModule(text, problem.spec, options)));
+  AttentionSpec other = problem.spec;
+  other.channels = {"centroid"};
+  auto refused = Attention::compileModule(text, other, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(llvm::toString(refused.takeError()).substr(0, 22),
+            "expected @attend to ha");
+  // Without its last argument.
+  size_t at = text.find("func.func @attend_backward(");
+  ASSERT_NE(at, std::string::npos);
+  std::string edited =
+      text.substr(0, at) + "func.func @attend_backward() { return }\n}\n";
+  refused = Attention::compileModule(edited, problem.spec, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(llvm::toString(refused.takeError()),
+            "expected @attend_backward to have 15 arguments, got 0");
+}
+
 //===----------------------------------------------------------------------===//
 // Empty sizes
 //===----------------------------------------------------------------------===//

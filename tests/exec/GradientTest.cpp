@@ -62,6 +62,8 @@ struct Case {
   const char *metric, *origin;
 };
 
+void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }
+
 class CentralDifferences
     : public testing::TestWithParam<std::tuple<Case, TargetKind>> {};
 

@@ -179,8 +179,9 @@ TEST_P(Sensitivity, BoundsWhatWrongScoresDo) {
   auto [metric, list] = GetParam();
   double ratios = 0, loosest = 0;
   int64_t count = 0;
+  constexpr int64_t widths[] = {1, 3, 5, 7, 18, 33}; // vectors of 16 columns
   for (unsigned seed = 0; seed < 6; ++seed) {
-    Problem problem = randomProblem(1, 7, 7, 1 + 2 * seed, seed);
+    Problem problem = randomProblem(1, 7, 7, widths[seed], seed);
     problem.metric = metric;
     problem.channels = channels(list);
     problem.tau = 0.4 + 0.4 * seed;

@@ -32,7 +32,6 @@ public:
 
   void write() {
     position = k.add(loop.row, row);
-    logSumExp = e.add(loadField(loop.score.floats, 0), logOfSum(0));
     Value squares = k.zero();
     int64_t begin = 0, copy = 0;
     for (Attribute attr : loop.channels) {
@@ -123,7 +122,6 @@ private:
         loadFields(channel.getReduceState(), slots.reduceFloats.begin,
                    slots.reduceInts.begin, loop.reduce);
     RowValues values;
-    values.logSumExp = logSumExp;
     values.relativeLogSum =
         channel.hasOwnLogSum() ? relativeLogSum(slots.logSum) : e.constant(0);
     values.row = k.toI32(position);
@@ -251,7 +249,7 @@ private:
 
   KernelBuilder &k;
   const FinalLoop &loop;
-  Value row, position, logSumExp;
+  Value row, position;
   ElementBuilder e, v;
   ParameterValues params;
   GradientLayout saved;

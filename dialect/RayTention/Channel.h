@@ -71,7 +71,6 @@ struct ParameterValues {
 
 /// A finished row.
 struct RowValues {
-  mlir::Value logSumExp;      ///< lse
   mlir::Value relativeLogSum; ///< own log-sum minus lse; 0 without an own one
   mlir::Value row;            ///< position, i32
   mlir::Value last;           ///< position of the sequence's last token, i32

@@ -130,21 +130,27 @@ LogicalResult GradRowsOp::verify() {
                    {"a stack", getStack(), {"B", "C", "Tq", "D"}, element}});
 }
 
-LogicalResult QueryGradSweepOp::verify() {
-  if (failed(verifyChannelList(*this, "C1", getChannels())))
+/// C1, and C2 as far as both sweeps share it.
+template <typename Op>
+static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
+  if (failed(verifyChannelList(op, "C1", op.getChannels())))
     return failure();
+  bindLayout(shapes, op.getChannels());
+  Type i64 = IntegerType::get(op.getContext(), 64);
+  return checkAll(shapes, "C2",
+                  {{"distances", op.getDistances(), {"B", "Tq", "T"}, element},
+                   {"rows", op.getRows(), {"B", "Tq", "F"}, element},
+                   {"a stack", op.getStack(), {"B", "C", "Tq", "D"}, element},
+                   {"tau", op.getTau(), {}, element},
+                   {"gammas", op.getGammas(), {"n"}, element},
+                   {"lengths", op.getLengths(), {"B"}, i64}});
+}
+
+LogicalResult QueryGradSweepOp::verify() {
   ShapeChecker shapes(*this);
-  bindLayout(shapes, getChannels());
   Type element = elementOf(getFloats());
-  Type i64 = IntegerType::get(getContext(), 64);
-  if (failed(checkAll(shapes, "C2",
-                      {{"distances", getDistances(), {"B", "Tq", "T"}, element},
-                       {"rows", getRows(), {"B", "Tq", "F"}, element},
-                       {"a stack", getStack(), {"B", "C", "Tq", "D"}, element},
-                       {"keys", getKeys(), {"B", "T", "D"}, element},
-                       {"tau", getTau(), {}, element},
-                       {"gammas", getGammas(), {"n"}, element},
-                       {"lengths", getLengths(), {"B"}, i64}})) ||
+  if (failed(verifyPairs(*this, shapes, element)) ||
+      failed(shapes.check("C2", "keys", getKeys(), {"B", "T", "D"}, element)) ||
       failed(
           checkAll(shapes, "C3",
                    {{"accumulators", getFloatsIn(), {"B", "Tq", "A"}, element},
@@ -154,24 +160,15 @@ LogicalResult QueryGradSweepOp::verify() {
 }
 
 LogicalResult KeyGradSweepOp::verify() {
-  if (failed(verifyChannelList(*this, "C1", getChannels())))
-    return failure();
   ShapeChecker shapes(*this);
-  bindLayout(shapes, getChannels());
   Type element = elementOf(getFloats());
-  Type i64 = IntegerType::get(getContext(), 64);
   Type i32 = IntegerType::get(getContext(), 32);
-  if (failed(checkAll(shapes, "C2",
-                      {{"distances", getDistances(), {"B", "Tq", "T"}, element},
-                       {"rows", getRows(), {"B", "Tq", "F"}, element},
-                       {"a stack", getStack(), {"B", "C", "Tq", "D"}, element},
-                       {"queries", getQueries(), {"B", "Tq", "D"}},
+  if (failed(verifyPairs(*this, shapes, element)) ||
+      failed(checkAll(shapes, "C2",
+                      {{"queries", getQueries(), {"B", "Tq", "D"}},
                        {"signals", getSignals(), {"B", "Tq", "S"}, element},
                        {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
-                       {"indices", getIndices(), {"B", "Tq", "N"}, i32},
-                       {"tau", getTau(), {}, element},
-                       {"gammas", getGammas(), {"n"}, element},
-                       {"lengths", getLengths(), {"B"}, i64}})) ||
+                       {"indices", getIndices(), {"B", "Tq", "N"}, i32}})) ||
       failed(
           checkAll(shapes, "C3",
                    {{"accumulators", getFloatsIn(), {"B", "T", "1"}, element},

@@ -42,6 +42,17 @@ static TilingResult makeResult(Operation *tiled, Slicer &slice) {
   return {{tiled}, SmallVector<Value>(tiled->getResults()), slice.slices};
 }
 
+/// Where a result [B, axis, ...] takes its tile.
+static LogicalResult place(Operation *op, OpBuilder &b, unsigned number,
+                           ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<OpFoldResult> sizes, Axis axis,
+                           SmallVector<OpFoldResult> &begin,
+                           SmallVector<OpFoldResult> &extent) {
+  Slicer(b, op->getLoc(), offsets, sizes)
+      .position(op->getResult(number), {Batch, axis, Whole}, begin, extent);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // rt.query_grad_sweep: rows are independent, keys are summed.
 //===----------------------------------------------------------------------===//
@@ -79,9 +90,7 @@ LogicalResult QueryGradSweepOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  Slicer(b, getLoc(), offsets, sizes)
-      .position((*this)->getResult(number), {Batch, Row, Whole}, begin, extent);
-  return success();
+  return place(*this, b, number, offsets, sizes, Row, begin, extent);
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,9 +135,7 @@ LogicalResult KeyGradSweepOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  Slicer(b, getLoc(), offsets, sizes)
-      .position((*this)->getResult(number), {Batch, Key, Whole}, begin, extent);
-  return success();
+  return place(*this, b, number, offsets, sizes, Key, begin, extent);
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,15 +195,11 @@ LogicalResult QueryGradOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  Slicer(b, getLoc(), offsets, sizes)
-      .position((*this)->getResult(number), {Batch, Row, Whole}, begin, extent);
-  return success();
+  return place(*this, b, number, offsets, sizes, Row, begin, extent);
 }
 LogicalResult KeyGradOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  Slicer(b, getLoc(), offsets, sizes)
-      .position((*this)->getResult(number), {Batch, Row, Whole}, begin, extent);
-  return success();
+  return place(*this, b, number, offsets, sizes, Row, begin, extent);
 }

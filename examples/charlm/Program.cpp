@@ -77,6 +77,7 @@ static void printStart(const Corpus &corpus, const Trigram &trigram,
       model.parameters.size());
   printScales(model, "before", os);
   os << "\n    step  training  validation (a part)   time\n";
+  os.flush();
 }
 
 static void printPoint(const CurvePoint &point, raw_ostream &os) {

@@ -93,7 +93,9 @@ static void joinClocks(Block &block, const Barrier &barrier, uint32_t waiting) {
       continue;
     for (uint32_t v = 0; v < block.warps.size(); ++v)
       joined[v] = std::max(joined[v], block.clocks[w][v]);
-    joined[w] = std::max(joined[w], barrier.arrivals[w]);
+    // Who waits did nothing since it arrived.
+    uint32_t until = waiting >> w & 1 ? block.now : barrier.arrivals[w];
+    joined[w] = std::max(joined[w], until);
   }
   for (uint32_t w = 0; w < block.warps.size(); ++w)
     if (waiting >> w & 1)

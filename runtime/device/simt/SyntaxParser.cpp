@@ -326,7 +326,7 @@ private:
     }
     if (peek().is(".loc"))
       return location(out);
-    if (peek().is(".reg"))
+    if (peek().is(".reg") || peek().text.starts_with(".reg."))
       return registers(out);
     if (peek().is(".file"))
       return file();
@@ -364,8 +364,10 @@ private:
   }
 
   void registers(std::vector<Statement> &out) {
-    take();
-    StringRef type = name("a register type");
+    // ".reg .b32" or ".reg.b32".
+    StringRef type = take().text.drop_front(4);
+    if (type.empty())
+      type = name("a register type");
     do {
       Statement &s = add(out, Statement::Register);
       s.type = type;

@@ -283,7 +283,8 @@ Handler pickPlain(Type to, Type from) {
     return &convertPlain<int64_t, int32_t>;
   if ((to == Type::U64 || to == Type::S64) && from == Type::U32)
     return &convertPlain<uint64_t, uint32_t>;
-  if (bitsOf(to) == 32 && bitsOf(from) == 64)
+  if (isInteger(to) && isInteger(from) && bitsOf(to) == 32 &&
+      bitsOf(from) == 64)
     return &convertPlain<uint32_t, uint64_t>;
   return nullptr;
 }

@@ -38,7 +38,7 @@ Error Buffer::checkRange(const char *what, const Stream *stream,
     return makeError(Problem::InvalidArgument,
                      device().name() + ": " + what +
                          ": expected host memory, got a null pointer");
-  return stream ? checkOwner(device(), what, "stream", *stream)
+  return stream ? checkOwner(device(), what, "a stream", *stream)
                 : Error::success();
 }
 
@@ -86,7 +86,7 @@ Error Buffer::fillAsync(Stream &stream, uint8_t value, int64_t count,
 //===----------------------------------------------------------------------===//
 
 Error Stream::record(Event &event) {
-  if (Error error = checkOwner(device(), "record", "event", event))
+  if (Error error = checkOwner(device(), "record", "an event", event))
     return error;
   if (Error error = doRecord(event))
     return error;
@@ -95,7 +95,7 @@ Error Stream::record(Event &event) {
 }
 
 Error Stream::wait(const Event &event) {
-  if (Error error = checkOwner(device(), "wait", "event", event))
+  if (Error error = checkOwner(device(), "wait", "an event", event))
     return error;
   if (Error error = event.checkRecorded("wait"))
     return error;
@@ -124,7 +124,7 @@ Expected<bool> Event::isDone() const {
 }
 
 Expected<double> Event::millisecondsSince(const Event &start) const {
-  if (Error error = checkOwner(device(), "elapsed time", "event", start))
+  if (Error error = checkOwner(device(), "elapsed time", "an event", start))
     return error;
   if (Error error = checkRecorded("elapsed time"))
     return error;
@@ -140,7 +140,7 @@ Expected<double> Event::millisecondsSince(const Event &start) const {
 Error Kernel::start(Stream *stream, const LaunchShape &shape,
                     const Arguments &arguments) {
   if (stream)
-    if (Error error = checkOwner(device(), "launch", "stream", *stream))
+    if (Error error = checkOwner(device(), "launch", "a stream", *stream))
       return error;
   if (Error error = checkLaunch(*this, shape, arguments))
     return error;

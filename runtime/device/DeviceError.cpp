@@ -32,6 +32,13 @@ Error device::addContext(Error error, Problem problem, const Twine &context) {
   return makeError(problem, context + ": " + toString(std::move(error)));
 }
 
+Error device::addContext(Error error, const Twine &context) {
+  if (!error)
+    return Error::success();
+  Problem problem = problemOf(error);
+  return addContext(std::move(error), problem, context);
+}
+
 Problem device::problemOf(const Error &error) {
   Problem problem = Problem::LaunchFailed;
   visitErrors(error, [&](const ErrorInfoBase &info) {

@@ -51,6 +51,9 @@ llvm::Error makeError(Problem problem, const llvm::Twine &message);
 llvm::Error addContext(llvm::Error error, Problem problem,
                        const llvm::Twine &context);
 
+/// `error` with its own problem and "context: " before its message.
+llvm::Error addContext(llvm::Error error, const llvm::Twine &context);
+
 /// The problem of the first DeviceError in `error`; anything else counts as
 /// LaunchFailed. Does not consume the error.
 Problem problemOf(const llvm::Error &error);

@@ -17,7 +17,7 @@ Error device::checkOwner(const Device &device, const char *what,
   if (&object.device() == &device)
     return Error::success();
   return makeError(Problem::InvalidArgument,
-                   device.name() + ": " + what + ": expected a " + objectKind +
+                   device.name() + ": " + what + ": expected " + objectKind +
                        " of this device, got one of " + object.device().name());
 }
 
@@ -93,7 +93,7 @@ private:
     for (size_t i = 0; i < arguments.size(); ++i)
       if (const Buffer *buffer = arguments.buffer(i))
         if (Error error =
-                checkOwner(kernel.device(), "argument", "buffer", *buffer))
+                checkOwner(kernel.device(), "argument", "a buffer", *buffer))
           return error;
     if (!kernel.info().argumentBytes)
       return Error::success();

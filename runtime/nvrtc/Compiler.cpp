@@ -42,6 +42,7 @@ static LibrarySearch searchForNvrtc() {
   for (std::string &path : findToolkitFiles(
            search.candidates, {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}))
     search.candidates.push_back(std::move(path));
+  search.where = "on the loader's path, in a CUDA toolkit or a Python package";
   search.howToGet = "install a CUDA toolkit of version 12 or 13, or the Python "
                     "package nvidia-cuda-nvrtc, or set RT_NVRTC to its file";
   return search;

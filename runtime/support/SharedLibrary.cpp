@@ -62,10 +62,9 @@ Expected<SharedLibrary> SharedLibrary::open(const LibrarySearch &search) {
     return createStringError(Twine(search.pathVariable) +
                              ": expected a file that opens as " + search.title +
                              ", got: " + refusal);
-  return createStringError(
-      search.title + " was not found: expected " + search.candidates.front() +
-      " on the loader's path, in a CUDA toolkit or a Python package; " +
-      search.howToGet);
+  return createStringError(search.title + " was not found: expected " +
+                           search.candidates.front() + " " + search.where +
+                           "; " + search.howToGet);
 }
 
 void *SharedLibrary::find(const char *name) const {

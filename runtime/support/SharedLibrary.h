@@ -32,6 +32,7 @@ struct LibrarySearch {
   std::string title;                   ///< "NVRTC", in messages
   const char *pathVariable;            ///< environment: the one file to open
   std::vector<std::string> candidates; ///< names or paths, best first
+  std::string where;                   ///< "on the loader's path", in messages
   std::string howToGet;                ///< end of the message if none opens
 };
 

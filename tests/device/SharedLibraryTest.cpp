@@ -24,7 +24,8 @@ struct SharedLibraryTest : testing::Test {
 };
 
 LibrarySearch searchFor(std::vector<std::string> candidates) {
-  return {"Test", "RT_TEST_LIBRARY", std::move(candidates), "install it"};
+  return {"Test", "RT_TEST_LIBRARY", std::move(candidates), "anywhere",
+          "install it"};
 }
 
 TEST_F(SharedLibraryTest, OpensTheFirstCandidateThatOpens) {
@@ -38,8 +39,7 @@ TEST_F(SharedLibraryTest, OpensTheFirstCandidateThatOpens) {
 
 TEST_F(SharedLibraryTest, SaysWhatWasNotFoundAndWhatToDo) {
   EXPECT_EQ(messageOf(SharedLibrary::open(searchFor({"libnone.so.1"}))),
-            "Test was not found: expected libnone.so.1 on the loader's path, "
-            "in a CUDA toolkit or a Python package; install it");
+            "Test was not found: expected libnone.so.1 anywhere; install it");
 }
 
 TEST_F(SharedLibraryTest, TheVariableNamesTheOnlyFile) {

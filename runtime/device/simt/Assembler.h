@@ -1,0 +1,225 @@
+//===- Assembler.h - statements to instructions -----------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_ASSEMBLER_H
+#define RAYTENTION_RUNTIME_DEVICE_SIMT_ASSEMBLER_H
+
+#include "runtime/device/simt/Program.h"
+#include "runtime/device/simt/Syntax.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/Twine.h"
+
+#include <map>
+#include <set>
+
+namespace raytention::simt {
+
+enum class Type : uint8_t {
+  None,
+  Pred,
+  B8,
+  B16,
+  B32,
+  B64,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  F16x2,
+  BF16x2,
+  TF32,
+  U16x2,
+  S16x2,
+};
+
+Type parseType(llvm::StringRef text);
+unsigned bitsOf(Type type); ///< 1 for a predicate
+inline bool isSigned(Type t) { return t >= Type::S8 && t <= Type::S64; }
+inline bool isInteger(Type t) { return t >= Type::B8 && t <= Type::S64; }
+
+enum Rounding : uint8_t {
+  RoundNearest,
+  RoundZero,
+  RoundDown,
+  RoundUp,
+  RoundAway
+};
+
+class KernelAssembler;
+
+/// One instruction being built: the parts of its mnemonic and its operands are
+/// taken one by one. The first complaint stays; what follows it is moot.
+class Form {
+public:
+  Form(KernelAssembler &kernel, const Statement &statement);
+
+  Instruction code;
+
+  //===--------------------------------------------------------------------===//
+  // The mnemonic
+  //===--------------------------------------------------------------------===//
+
+  llvm::StringRef family() const { return parts.front(); }
+  /// Takes a part wherever it stands.
+  bool has(llvm::StringRef part);
+  /// The next part that is not taken, or "".
+  llvm::StringRef peekPart() const;
+  /// Takes the next part, which must be one of these; gives its index.
+  unsigned oneOf(llvm::ArrayRef<llvm::StringRef> choices);
+  /// Like oneOf, but may be missing: then `otherwise`.
+  unsigned maybe(llvm::ArrayRef<llvm::StringRef> choices, unsigned otherwise);
+  Type type();
+  bool isTypeNext() const { return parseType(peekPart()) != Type::None; }
+  Rounding rounding();
+
+  //===--------------------------------------------------------------------===//
+  // Operands
+  //===--------------------------------------------------------------------===//
+
+  size_t operandsLeft() const;
+  const Operand *peekOperand() const;
+  const Operand *takeOperand();
+  void dest(Type type);
+  void source(Type type);
+  /// A register at least as wide as the type; gives its bits.
+  unsigned wideDest(Type type);
+  unsigned wideSource(Type type);
+  /// `count` registers in braces, or one alone; those unused may be `_`.
+  unsigned destVector(Type type, unsigned least, unsigned most,
+                      bool wide = false);
+  unsigned sourceVector(Type type, unsigned least, unsigned most,
+                        bool wide = false);
+  /// A destination for a predicate beside another: %r1|%p1.
+  void address();
+  uint64_t immediate(uint64_t least, uint64_t most);
+  void label();
+  void addDest(uint32_t reg);
+  void addSource(uint32_t reg);
+  uint32_t readRegister(const Operand &operand, Type type, bool wide = false,
+                        unsigned *bits = nullptr);
+  uint32_t writtenRegister(const Operand &operand, Type type, bool wide = false,
+                           unsigned *bits = nullptr);
+  uint32_t constant(Type type, uint64_t bits);
+
+  void fail(const llvm::Twine &message);
+  bool failed() const { return !message.empty(); }
+  /// The complaint, also where parts or operands were not taken.
+  llvm::Error finish();
+
+  KernelAssembler &kernel;
+  const Statement &statement;
+
+private:
+  llvm::SmallVector<llvm::StringRef, 8> parts;
+  llvm::SmallVector<bool, 8> taken;
+  size_t nextOperand = 0;
+  std::string message;
+};
+
+/// Builds the instruction of a family of opcodes: sets code.run and operands.
+using Builder = void (*)(Form &);
+/// Null where the family is not known.
+Builder findBuilder(llvm::StringRef family);
+
+/// Assembles one entry with the functions it calls put in place of the calls.
+class KernelAssembler {
+public:
+  KernelAssembler(Program &program, const SyntaxTree &tree);
+
+  llvm::Expected<Kernel> run(const Function &entry);
+
+  //===--------------------------------------------------------------------===//
+  // For forms
+  //===--------------------------------------------------------------------===//
+
+  struct Register {
+    uint32_t offset = 0;
+    Type type = Type::None;
+  };
+  struct Place {
+    Space space = Space::Generic;
+    uint64_t value = 0;
+    bool dynamic = false;
+  };
+
+  /// False where the name is no register.
+  bool findRegister(llvm::StringRef name, Register &found);
+  bool findSpecial(llvm::StringRef name, Register &found);
+  bool findPlace(llvm::StringRef name, Place &found);
+  uint32_t constant(Type type, uint64_t bits, bool dynamic = false);
+  uint32_t scratch(unsigned bytesPerLane, llvm::StringRef name);
+  /// An index that becomes a pc at the end.
+  bool findLabel(llvm::StringRef name, uint32_t &label);
+  bool findTargets(llvm::StringRef name, uint32_t &list);
+  Kernel kernel;
+
+private:
+  struct Declared {
+    const Statement *statement = nullptr;
+    bool isRegister = false;
+    Place place;
+    std::map<uint64_t, Register> registers; ///< of a numbered family
+  };
+  struct Scope {
+    std::map<llvm::StringRef, Declared> names;
+    std::map<llvm::StringRef, uint32_t> labels;
+    std::map<llvm::StringRef, uint32_t> targets;
+    bool isFunction = false;
+  };
+  static constexpr uint32_t kNoLabel = ~0u;
+
+  llvm::Error body(llvm::ArrayRef<Statement> statements);
+  llvm::Error statement(const Statement &s);
+  llvm::Error instruction(const Statement &s);
+  llvm::Error declareRegister(const Statement &s);
+  llvm::Error declareVariable(const Statement &s);
+  llvm::Error targetList(const Statement &s);
+  llvm::Error call(const Statement &s);
+  llvm::Error inlineCall(const Statement &s, const Function &callee,
+                         llvm::ArrayRef<Operand> results,
+                         llvm::ArrayRef<Operand> arguments);
+  llvm::Error bind(const Statement &formal, const Operand &actual, Scope &scope,
+                   unsigned line);
+  llvm::Error guard(const Statement &s, Instruction &code);
+  llvm::Error finish();
+  void collectLabels(llvm::ArrayRef<Statement> rest, Scope &scope);
+  void declareParameters(const Function &entry, Scope &scope);
+  void stamp(Instruction &code, const Statement &s);
+  bool sharedVariable(const Statement &s, Place &place);
+  uint32_t newLabel();
+  uint32_t mnemonic(llvm::StringRef name);
+
+  Program &program;
+  const SyntaxTree &tree;
+  std::map<llvm::StringRef, const Function *> functions;
+  std::vector<Scope> scopes;
+  std::vector<const Function *> active; ///< being put in place
+  std::vector<uint32_t> returns;        ///< label behind each call in progress
+  std::vector<uint32_t> labelPcs;
+  std::map<std::pair<unsigned, uint64_t>, uint32_t> constants;
+  std::map<llvm::StringRef, Register> specials;
+  std::map<const Statement *, Place> sharedPlaces;
+  std::map<std::string, uint16_t> mnemonics;
+  uint32_t file = 0, sourceLine = 0;
+  uint64_t localBytes = 0, sharedBytes = 0;
+  uint64_t fileBytes = 0;
+  uint32_t dynamicAlignment = 16;
+};
+
+} // namespace raytention::simt
+
+#endif // RAYTENTION_RUNTIME_DEVICE_SIMT_ASSEMBLER_H

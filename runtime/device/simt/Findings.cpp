@@ -1,0 +1,69 @@
+//===- Findings.cpp - what went wrong, in words -----------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/simt/Machine.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace raytention::simt;
+
+StringRef raytention::simt::getName(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::OutOfBounds:
+    return "out-of-bounds";
+  case FindingKind::Misaligned:
+    return "misaligned";
+  case FindingKind::ReadOnlyWrite:
+    return "read-only-write";
+  case FindingKind::UninitializedShared:
+    return "uninitialized-shared";
+  case FindingKind::UninitializedRegister:
+    return "uninitialized-register";
+  case FindingKind::RaceInBlock:
+    return "race-in-block";
+  case FindingKind::RaceBetweenBlocks:
+    return "race-between-blocks";
+  case FindingKind::DivergentBarrier:
+    return "divergent-barrier";
+  case FindingKind::DivergentCollective:
+    return "divergent-collective";
+  case FindingKind::LaneNotInMask:
+    return "lane-not-in-mask";
+  case FindingKind::AsyncCopyUnfinished:
+    return "async-copy-unfinished";
+  case FindingKind::AsyncCopyAtExit:
+    return "async-copy-at-exit";
+  case FindingKind::Deadlock:
+    return "deadlock";
+  case FindingKind::StepLimit:
+    return "step-limit";
+  case FindingKind::Trap:
+    return "trap";
+  }
+  return "unknown";
+}
+
+std::string Finding::text() const {
+  std::string place = line ? formatv("{0}:{1}", file, line).str()
+                           : formatv("ptx line {0}", ptxLine).str();
+  std::string times = count > 1 ? formatv(", {0} times", count).str() : "";
+  return formatv("{0}: {1}: {2} (block {3},{4},{5} warp {6} lane {7}, ptx line "
+                 "{8}{9})",
+                 place, getName(kind), message, block.x, block.y, block.z, warp,
+                 lane, ptxLine, times)
+      .str();
+}
+
+std::string raytention::simt::describePlace(const Program &program,
+                                            const Instruction &at) {
+  auto file = program.files.find(at.file);
+  if (!at.sourceLine || file == program.files.end())
+    return "ptx line " + std::to_string(at.line);
+  return file->second + ":" + std::to_string(at.sourceLine);
+}

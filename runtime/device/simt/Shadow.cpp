@@ -1,0 +1,104 @@
+//===- Shadow.cpp - who touched a word last, and in what order --*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/simt/Shadow.h"
+
+using namespace raytention::simt;
+
+/// Whether an access at `time` by `thread` of the same block happened before.
+static bool isOrdered(const Toucher &by, uint32_t time, uint32_t thread) {
+  return thread == by.thread || time <= by.clocks[thread / 32];
+}
+
+/// Whether what another block wrote may be read: it fenced after the write, and
+/// this block fenced before the read.
+static bool isPublished(const Toucher &by, uint32_t block, uint32_t time) {
+  return by.acquired && by.published &&
+         time <= by.published[block].load(std::memory_order_acquire);
+}
+
+static Conflict againstWrite(const Cell &cell, const Toucher &by) {
+  if (!cell.writeTime || (cell.writeStrong && by.strong))
+    return {};
+  if (cell.writeBlock != by.block) {
+    if (isPublished(by, cell.writeBlock, cell.writeTime))
+      return {};
+    return {Conflict::BlockRace, true, cell.writeThread, cell.writeBlock};
+  }
+  if (isOrdered(by, cell.writeTime, cell.writeThread))
+    return {};
+  return {Conflict::Race, true, cell.writeThread, cell.writeBlock};
+}
+
+/// Whether all reads noted in the cell, all of this block, came before.
+static bool areReadsOrdered(const Cell &cell, const Toucher &by) {
+  if (!cell.manyReaders)
+    return isOrdered(by, cell.readTime, cell.readThread);
+  for (uint32_t warps = cell.readWarps; warps; warps &= warps - 1)
+    if (cell.readTime > by.clocks[__builtin_ctz(warps)])
+      return false;
+  return true;
+}
+
+static Conflict againstReads(const Cell &cell, const Toucher &by) {
+  if (!cell.readTime)
+    return {};
+  if (cell.manyBlocks || cell.readBlock != by.block) {
+    if (!cell.manyBlocks && isPublished(by, cell.readBlock, cell.readTime))
+      return {};
+    return {Conflict::BlockRace, false, cell.readThread, cell.readBlock};
+  }
+  if (areReadsOrdered(cell, by))
+    return {};
+  return {Conflict::Race, false, cell.readThread, cell.readBlock};
+}
+
+static void noteRead(Cell &cell, const Toucher &by) {
+  uint32_t warp = uint32_t(1) << (by.thread / 32);
+  bool fresh = !cell.readTime || cell.manyBlocks;
+  if (!cell.readTime ||
+      (cell.readBlock == by.block && areReadsOrdered(cell, by))) {
+    cell.manyReaders = false;
+    cell.readWarps = warp;
+  } else if (cell.readBlock != by.block) {
+    cell.manyBlocks = true;
+  } else if (!fresh) {
+    cell.manyReaders |= cell.readThread != by.thread;
+    cell.readWarps |= warp;
+  }
+  cell.readTime = by.now;
+  cell.readBlock = by.block;
+  cell.readThread = by.thread;
+}
+
+static void noteWrite(Cell &cell, const Toucher &by) {
+  cell = Cell();
+  cell.writeTime = by.now;
+  cell.writeBlock = by.block;
+  cell.writeThread = by.thread;
+  cell.writeStrong = by.strong;
+  cell.pending = by.beginsAsync;
+}
+
+Conflict raytention::simt::touch(Cell &cell, const Toucher &by) {
+  Conflict result;
+  if (cell.pending && by.kind != Touch::Land)
+    result = {Conflict::Pending, true, cell.writeThread, cell.writeBlock};
+  else
+    result = againstWrite(cell, by);
+  if (by.kind == Touch::Read) {
+    // Atomic reads order nothing and collide with no atomic write.
+    if (!by.strong)
+      noteRead(cell, by);
+    return result;
+  }
+  if (result.kind == Conflict::None)
+    result = againstReads(cell, by);
+  noteWrite(cell, by);
+  return result;
+}

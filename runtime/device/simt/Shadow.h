@@ -1,0 +1,125 @@
+//===- Shadow.h - who touched a word last, and in what order ----*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H
+#define RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace raytention::simt {
+
+/// The last write of, and the last reads since, four bytes of memory (or one
+/// byte where accesses of its neighbours differ). Times tick at barriers; 0 is
+/// never.
+struct Cell {
+  uint32_t writeTime = 0, readTime = 0;
+  uint32_t writeBlock = 0, readBlock = 0;
+  uint32_t readWarps = 0; ///< of readBlock
+  uint16_t writeThread = 0, readThread = 0;
+  bool writeStrong = false; ///< atomic or volatile
+  bool pending = false;     ///< an async copy will land here
+  bool manyReaders = false, manyBlocks = false;
+};
+
+enum class Touch : uint8_t { Read, Write, Land };
+
+/// One lane's access as the shadow sees it.
+struct Toucher {
+  Touch kind = Touch::Read;
+  bool strong = false;
+  bool beginsAsync = false; ///< a Write whose data come later
+  bool acquired = false;    ///< the block fenced: it may see published writes
+  uint32_t block = 0, thread = 0, now = 0;
+  /// By warp, the time up to which its accesses happened before this one.
+  const uint32_t *clocks = nullptr;
+  /// By block, the time up to which a fence published its writes.
+  const std::atomic<uint32_t> *published = nullptr;
+};
+
+struct Conflict {
+  enum Kind : uint8_t { None, Pending, Race, BlockRace } kind = None;
+  bool otherWrote = false;
+  uint32_t otherThread = 0, otherBlock = 0;
+};
+
+/// Notes the access in the cell and says what it collides with.
+Conflict touch(Cell &cell, const Toucher &by);
+
+/// Cells of a range of memory, one per word, four where bytes differ.
+class CellRange {
+public:
+  explicit CellRange(uint32_t words) : cells(words), split(words) {}
+
+  uint32_t bytes() const { return 4 * static_cast<uint32_t>(cells.size()); }
+
+  /// Calls f(cell) for the cells of [offset, offset + size).
+  template <class F> void forEach(uint32_t offset, uint32_t size, F f) {
+    uint32_t end = offset + size;
+    while (offset < end) {
+      uint32_t word = offset / 4;
+      if (offset % 4 == 0 && end - offset >= 4 && !split[word]) {
+        f(cells[word]);
+        offset += 4;
+        continue;
+      }
+      f(bytesOf(word)[offset % 4]);
+      ++offset;
+    }
+  }
+
+private:
+  std::array<Cell, 4> &bytesOf(uint32_t word) {
+    auto [entry, isNew] = bytewise.try_emplace(word);
+    if (isNew) {
+      entry->second.fill(cells[word]);
+      split[word] = 1;
+    }
+    return entry->second;
+  }
+
+  std::vector<Cell> cells;
+  std::vector<uint8_t> split;
+  std::unordered_map<uint32_t, std::array<Cell, 4>> bytewise;
+};
+
+/// The shadow of global memory during one launch, shared by its workers.
+class GlobalShadow {
+public:
+  static constexpr unsigned kPageBits = 12;
+  struct Page {
+    Page() : range((1u << kPageBits) / 4) {}
+    std::mutex mutex;
+    CellRange range;
+  };
+
+  Page &page(uint64_t number) {
+    Shard &shard = shards[number % shards.size()];
+    std::lock_guard<std::mutex> lock(shard.mutex);
+    std::unique_ptr<Page> &page = shard.pages[number];
+    if (!page)
+      page = std::make_unique<Page>();
+    return *page;
+  }
+
+private:
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
+  };
+  std::array<Shard, 64> shards;
+};
+
+} // namespace raytention::simt
+
+#endif // RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H

@@ -1,0 +1,156 @@
+//===- AsyncOps.cpp - copies that land later --------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/simt/ops/Ops.h"
+
+using namespace llvm;
+using namespace raytention::simt;
+
+namespace {
+
+/// Reads of fewer bytes than the copy has: the rest becomes zeros.
+void resolveSources(Warp &warp, const Instruction &at, Mask lanes,
+                    const uint16_t *sizes, Access &from, Mask &good) {
+  good = 0;
+  for (Mask rest = lanes; rest;) {
+    uint16_t size = sizes[__builtin_ctz(rest)];
+    Mask same = 0;
+    forEachLane(rest, [&](unsigned lane) {
+      same |= Mask(sizes[lane] == size) << lane;
+    });
+    rest &= ~same;
+    from.bytes = size;
+    good |= size ? resolve(warp, from, same) : same;
+  }
+}
+
+void readSizes(Warp &warp, const Instruction &at, Mask lanes, uint16_t *sizes) {
+  const uint32_t *given = warp.reg<uint32_t>(at.op[2]);
+  Mask ignored = at.form == 2 ? warp.predicate(at.op[2]) : 0;
+  forEachLane(lanes, [&](unsigned lane) {
+    uint32_t size = at.bytes;
+    if (at.form == 1)
+      size = std::min<uint32_t>(size, given[lane]);
+    else if (ignored >> lane & 1)
+      size = 0;
+    sizes[lane] = size;
+  });
+}
+
+/// The destination holds NaNs until the copy lands, as late as it may.
+void begin(Warp &warp, const Instruction &at, Mask lanes, const Access &to,
+           const Access &from, const uint16_t *sizes) {
+  bool late = warp.block->worker->checks;
+  forEachLane(lanes, [&](unsigned lane) {
+    if (!late) {
+      std::memcpy(to.pointer[lane],
+                  reinterpret_cast<const void *>(from.address[lane]),
+                  sizes[lane]);
+      std::memset(to.pointer[lane] + sizes[lane], 0, at.bytes - sizes[lane]);
+      return;
+    }
+    std::memset(to.pointer[lane], 0xFF, at.bytes);
+    LaneCopies &copies = warp.copies[lane];
+    copies.pending.push_back({uint32_t(to.address[lane]), from.address[lane],
+                              at.bytes, sizes[lane], copies.committed + 1,
+                              warp.pc});
+  });
+}
+
+void copyAsync(Warp &warp, const Instruction &at, Mask lanes) {
+  uint16_t sizes[kLanes] = {};
+  readSizes(warp, at, lanes, sizes);
+  Access to, from;
+  to.kind = AccessKind::AsyncWrite;
+  to.space = Space::Shared;
+  to.bytes = at.bytes;
+  computeAddresses(warp, at, at.op[0], lanes, to.address);
+  from.kind = AccessKind::AsyncRead;
+  from.space = Space::Global;
+  const uint64_t *base = warp.reg<uint64_t>(at.op[1]);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    from.address[lane] = base[lane] + at.offset2;
+  Mask readable = 0;
+  resolveSources(warp, at, lanes, sizes, from, readable);
+  Mask good = resolve(warp, to, readable);
+  begin(warp, at, good, to, from, sizes);
+}
+
+void commit(Warp &warp, const Instruction &, Mask lanes) {
+  forEachLane(lanes, [&](unsigned lane) { ++warp.copies[lane].committed; });
+}
+
+void waitGroup(Warp &warp, const Instruction &at, Mask lanes) {
+  forEachLane(lanes, [&](unsigned lane) {
+    LaneCopies &copies = warp.copies[lane];
+    if (copies.committed > uint64_t(at.offset))
+      landCopies(warp, lane, copies.committed - at.offset);
+  });
+}
+
+void waitAll(Warp &warp, const Instruction &, Mask lanes) {
+  forEachLane(lanes, [&](unsigned lane) {
+    LaneCopies &copies = warp.copies[lane];
+    landCopies(warp, lane, ++copies.committed);
+  });
+}
+
+} // namespace
+
+static void takeSourceAddress(Form &form) {
+  int64_t offset = form.code.offset;
+  uint8_t bits = form.code.addressBits;
+  form.code.addressBits = 64;
+  form.address();
+  if (form.code.addressBits != 64)
+    form.fail("expected a 64-bit address of global memory");
+  form.code.offset2 = form.code.offset;
+  form.code.offset = offset;
+  form.code.addressBits = bits;
+}
+
+static void buildCopy(Form &form) {
+  bool all = form.oneOf({"ca", "cg"}) == 0;
+  form.oneOf({"shared", "shared::cta"});
+  form.oneOf({"global"});
+  form.maybe({"L2::64B", "L2::128B", "L2::256B"}, 0);
+  form.address();
+  takeSourceAddress(form);
+  uint64_t bytes = form.immediate(4, 16);
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || (!all && bytes != 16))
+    form.fail("expected 16 bytes, or 4 or 8 of cp.async.ca");
+  form.code.bytes = bytes;
+  form.code.run = &copyAsync;
+  const Operand *size = form.peekOperand();
+  if (!size)
+    return form.addSource(form.constant(Type::U32, bytes));
+  KernelAssembler::Register found;
+  bool ignore = size->kind == Operand::Name &&
+                form.kernel.findRegister(size->name, found) &&
+                found.type == Type::Pred;
+  form.code.form = ignore ? 2 : 1;
+  form.source(ignore ? Type::Pred : Type::U32);
+}
+
+static void buildAsync(Form &form) {
+  form.oneOf({"async"});
+  if (form.has("commit_group")) {
+    form.code.run = &commit;
+  } else if (form.has("wait_all")) {
+    form.code.run = &waitAll;
+  } else if (form.has("wait_group")) {
+    form.code.offset = form.immediate(0, 1 << 20);
+    form.code.run = &waitGroup;
+  } else {
+    buildCopy(form);
+  }
+}
+
+void raytention::simt::addAsyncOps(BuilderTable &table) {
+  table["cp"] = &buildAsync;
+}

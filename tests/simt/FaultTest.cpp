@@ -1,0 +1,448 @@
+//===- FaultTest.cpp - one planted fault per kernel, and its clean twin --*- C++
+//-*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tests/simt/Support.h"
+
+#include <algorithm>
+
+using namespace raytention::simt;
+using namespace raytention::simt::test;
+
+namespace {
+/// The body of k(float *out, const float *in, int *ints, int n), compiled with
+/// FAULTY 1 and 0. The line that is to be reported ends in `here`.
+struct Case {
+  const char *name;
+  FindingKind kind;
+  const char *body;
+  uint32_t threads = 64;
+  uint32_t blocks = 1;
+};
+
+const char *const prelude = R"(
+typedef unsigned int u32;
+__device__ u32 addressOf(const void *p) {
+  return (u32)__cvta_generic_to_shared(p);
+}
+#define COPY(to, from) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" \
+               ::"r"(addressOf(to)), "l"(from) : "memory")
+#define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+extern __shared__ float dynamic[];
+extern "C" __global__ void k(float *out, const float *in, int *ints, int n) {
+  int i = threadIdx.x;
+  __shared__ __align__(16) float s[256];
+)";
+
+const Case cases[] = {
+    {"StorePastTheEnd", FindingKind::OutOfBounds, R"(
+#if FAULTY
+  out[i + 193] = 1; // here
+#else
+  out[i + 192] = 1;
+#endif
+)"},
+    {"LoadBeforeTheStart", FindingKind::OutOfBounds, R"(
+#if FAULTY
+  float v = in[i - 1]; // here
+#else
+  float v = in[i];
+#endif
+  out[i] = v;
+)"},
+    {"DynamicSharedPastTheEnd", FindingKind::OutOfBounds, R"(
+#if FAULTY
+  dynamic[i + 1] = 1; // here
+#else
+  dynamic[i] = 1;
+#endif
+)"},
+    {"LocalPastTheEnd", FindingKind::OutOfBounds, R"(
+  int a[4];
+  for (int j = 0; j < 4; ++j)
+    a[j] = j * i;
+#if FAULTY
+  ints[i] = a[n - 60]; // here
+#else
+  ints[i] = a[n - 62];
+#endif
+)"},
+    {"MisalignedPair", FindingKind::Misaligned, R"(
+#if FAULTY
+  *(float2 *)(out + 2 * i + 1) = make_float2(1, 2); // here
+#else
+  *(float2 *)(out + 2 * i) = make_float2(1, 2);
+#endif
+)"},
+    {"MisalignedShared", FindingKind::Misaligned, R"(
+  s[4 * i] = s[4 * i + 1] = s[4 * i + 2] = s[4 * i + 3] = i;
+  __syncthreads();
+#if FAULTY
+  float4 v = *(float4 *)(s + 4 * (i / 2) + 2); // here
+#else
+  float4 v = *(float4 *)(s + 4 * (i / 2));
+#endif
+  out[i] = v.x + v.w;
+)"},
+    {"ReadOnlyWrite", FindingKind::ReadOnlyWrite, R"(
+#if FAULTY
+  ((float *)in)[i] = 1; // here
+#else
+  out[i] = in[i];
+#endif
+)"},
+    {"SharedNeverWritten", FindingKind::UninitializedShared, R"(
+#if !FAULTY
+  s[i] = 1;
+#endif
+  out[i] = s[i]; // here
+)"},
+    {"SharedHalfWritten", FindingKind::UninitializedShared, R"(
+#if FAULTY
+  if (i < n / 2)
+#endif
+    s[i] = 1;
+  __syncthreads();
+  out[i] = s[n - 1 - i]; // here
+)"},
+    {"SharedByteNotWritten", FindingKind::UninitializedShared, R"(
+  unsigned short *h = (unsigned short *)s;
+  h[2 * i] = 1;
+#if !FAULTY
+  h[2 * i + 1] = 2;
+#endif
+  __syncthreads();
+  ints[i] = ((int *)s)[i ^ 1]; // here
+)"},
+    {"NoBarrierAfterWrite", FindingKind::RaceInBlock, R"(
+  s[i] = i;
+#if !FAULTY
+  __syncthreads();
+#endif
+  out[i] = s[(i + 32) % 64]; // here
+)"},
+    {"NoBarrierBeforeReuse", FindingKind::RaceInBlock, R"(
+  float sum = 0;
+#pragma unroll 1
+  for (int j = 0; j < 3; ++j) {
+    s[i] = j + i; // here
+    __syncthreads();
+    sum += s[(i + 32) % 64];
+#if !FAULTY
+    __syncthreads();
+#endif
+  }
+  out[i] = sum;
+)"},
+    {"NoWarpBarrier", FindingKind::RaceInBlock, R"(
+  s[i] = i;
+#if !FAULTY
+  __syncwarp();
+#endif
+  out[i] = s[i ^ 1]; // here
+)"},
+    {"AllWriteOneWord", FindingKind::RaceInBlock, R"(
+#if FAULTY
+  s[0] = i; // here
+#else
+  if (i == 0)
+    s[0] = i;
+#endif
+  __syncthreads();
+  out[i] = s[0];
+)"},
+    {"GlobalWithinBlock", FindingKind::RaceInBlock, R"(
+  out[i] = i;
+#if !FAULTY
+  __syncthreads();
+#endif
+  ints[i] = out[(i + 32) % 64]; // here
+)"},
+    {"BlocksWriteTheSame", FindingKind::RaceBetweenBlocks, R"(
+#if FAULTY
+  out[i] = blockIdx.x; // here
+#else
+  out[i + 64 * blockIdx.x] = blockIdx.x;
+#endif
+)",
+     64, 2},
+    {"CountWithoutAtomics", FindingKind::RaceBetweenBlocks, R"(
+  if (i == 0)
+#if FAULTY
+    ints[0] += 1; // here
+#else
+    atomicAdd(ints, 1);
+#endif
+)",
+     64, 4},
+    {"LastBlockWithoutFence", FindingKind::RaceBetweenBlocks, R"(
+  if (i == 0) {
+    out[blockIdx.x] = blockIdx.x;
+#if !FAULTY
+    __threadfence();
+#endif
+    int before = atomicAdd(ints, 1);
+    if (before == (int)gridDim.x - 1) {
+#if !FAULTY
+      __threadfence();
+#endif
+      float sum = 0;
+#pragma unroll 1
+      for (int j = 0; j < (int)gridDim.x; ++j)
+        sum += out[j]; // here
+      out[100] = sum;
+    }
+  }
+)",
+     32, 4},
+    {"BarrierInHalfAWarp", FindingKind::DivergentBarrier, R"(
+#if FAULTY
+  if (i % 32 < 16)
+#endif
+    __syncthreads(); // here
+  out[i] = 1;
+  __syncthreads();
+)"},
+    {"WarpsAtDifferentBarriers", FindingKind::DivergentBarrier, R"(
+  if (i < 32)
+    out[i] = 1;
+  __syncthreads();
+#if FAULTY
+  if (i >= 32) {
+    out[i] = 2;
+    __syncthreads(); // here
+    out[i] = 3;
+  } else {
+    __syncthreads(); // here
+    out[i] = 4;
+  }
+#endif
+)"},
+    {"ShuffleInHalfAWarp", FindingKind::DivergentCollective, R"(
+  int v = i;
+#if FAULTY
+  if (i % 32 < 16)
+#endif
+    v = __shfl_xor_sync(0xFFFFFFFF, v, 1); // here
+  ints[i] = v;
+  __syncwarp();
+)"},
+    {"VoteInHalfAWarp", FindingKind::DivergentCollective, R"(
+  int v = 0;
+#if FAULTY
+  if (in[i] > 8)
+#endif
+    v = __any_sync(0xFFFFFFFF, in[i] > 10); // here
+  ints[i] = v;
+  __syncwarp();
+)"},
+    {"LanesNotInTheMask", FindingKind::LaneNotInMask, R"(
+#if FAULTY
+  ints[i] = __ballot_sync(0xFFFF, in[i] > 3); // here
+#else
+  ints[i] = __ballot_sync(0xFFFFFFFF, in[i] > 3);
+#endif
+)"},
+    {"ShuffleFromNobody", FindingKind::LaneNotInMask, R"(
+#if FAULTY
+  ints[i] = __shfl_down_sync(0xFFFF, i, 8); // here
+#else
+  ints[i] = __shfl_down_sync(0xFFFF, i, 8, 16);
+#endif
+)",
+     16},
+    {"AsyncCopyNotWaitedFor", FindingKind::AsyncCopyUnfinished, R"(
+  COPY(s + i, in + i);
+  COMMIT();
+#if !FAULTY
+  WAIT(0);
+#endif
+  out[i] = s[i]; // here
+  WAIT(0);
+)"},
+    {"AsyncCopyOneGroupShort", FindingKind::AsyncCopyUnfinished, R"(
+  COPY(s + i, in + i);
+  COMMIT();
+  COPY(s + 64 + i, in + 64 + i);
+  COMMIT();
+#if FAULTY
+  WAIT(1);
+#else
+  WAIT(0);
+#endif
+  __syncthreads();
+  out[i] = s[i];
+  out[64 + i] = s[64 + 63 - i]; // here
+  WAIT(0);
+)"},
+    {"AsyncCopyWithoutBarrier", FindingKind::RaceInBlock, R"(
+  COPY(s + i, in + i);
+  COMMIT();
+  WAIT(0);
+#if !FAULTY
+  __syncthreads();
+#endif
+  out[i] = s[63 - i]; // here
+)"},
+    {"AsyncCopyLeft", FindingKind::AsyncCopyAtExit, R"(
+  COPY(s + i, in + i); // here
+  COMMIT();
+#if !FAULTY
+  WAIT(0);
+#endif
+)"},
+    {"BarrierNobodyCompletes", FindingKind::Deadlock, R"(
+  if (i < 32) {
+#if FAULTY
+    asm volatile("bar.sync 1, 64;" ::: "memory"); // here
+#else
+    asm volatile("bar.sync 1, 32;" ::: "memory");
+#endif
+  }
+)"},
+    {"EndlessLoop", FindingKind::StepLimit, R"(
+  volatile int *flag = ints + 200;
+#if FAULTY
+  while (*flag != 7) // here
+#else
+  while (*flag == 7)
+#endif
+    ;
+)"},
+    {"Trap", FindingKind::Trap, R"(
+#if FAULTY
+  if (n > 10)
+    __trap(); // here
+#endif
+  out[i] = 1;
+)"},
+};
+
+unsigned lineOfMark(const std::string &source, unsigned after = 0) {
+  size_t at = 0;
+  unsigned line = 1;
+  while (at < source.size()) {
+    size_t end = std::min(source.find('\n', at), source.size());
+    if (line > after &&
+        source.substr(at, end - at).find("// here") != std::string::npos)
+      return line;
+    at = end + 1;
+    ++line;
+  }
+  return 0;
+}
+
+class FaultTest : public testing::TestWithParam<Case> {
+protected:
+  std::string source() const {
+    return std::string(prelude) + GetParam().body + "}\n";
+  }
+
+  Report run(bool faulty, uint64_t seed = 0) {
+    const Case &test = GetParam();
+    Machine machine(compileCuda(
+        source(),
+        {faulty ? "--define-macro=FAULTY=1" : "--define-macro=FAULTY=0"}));
+    if (!machine.isLoaded())
+      return {};
+    std::vector<float> values(256);
+    for (unsigned i = 0; i < values.size(); ++i)
+      values[i] = i % 17;
+    float *in = machine.buffer(values, "in");
+    float *out = machine.buffer(std::vector<float>(256), "out");
+    int *ints = machine.buffer(std::vector<int>(256), "ints");
+    llvm::cantFail(machine.memory.setReadOnly(in, true));
+    LaunchOptions options;
+    options.stepLimit = 20000;
+    options.shuffleSeed = seed;
+    return machine.run("k", {test.blocks, 1, 1}, {test.threads, 1, 1},
+                       test.threads * 4, pack(out, in, ints, 64), options);
+  }
+};
+} // namespace
+
+TEST_P(FaultTest, IsReportedAtItsLine) {
+  RT_NEED_NVRTC();
+  Report report = run(true);
+  unsigned line = lineOfMark(source());
+  unsigned other = lineOfMark(source(), line);
+  bool found = false;
+  for (const Finding &finding : report.findings)
+    found |= finding.kind == GetParam().kind &&
+             (finding.line == line || (other && finding.line == other)) &&
+             finding.file.find("k.cu") != std::string::npos;
+  EXPECT_TRUE(found) << "expected " << getName(GetParam().kind).str()
+                     << " at line " << line << ", got\n"
+                     << describe(report);
+}
+
+TEST_P(FaultTest, TwinIsClean) {
+  RT_NEED_NVRTC();
+  for (uint64_t seed : {0, 1}) {
+    Report report = run(false, seed);
+    EXPECT_TRUE(report.clean()) << describe(report);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Planted, FaultTest, testing::ValuesIn(cases),
+                         [](const auto &info) { return info.param.name; });
+
+//===----------------------------------------------------------------------===//
+// What CUDA cannot express
+//===----------------------------------------------------------------------===//
+
+static std::string wrap(const std::string &body) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n"
+         ".visible .entry k(.param .u64 p) {\n"
+         ".reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
+         "ld.param.u64 %rd1, [p];\n" +
+         body + "ret;\n}\n";
+}
+
+static Report runText(const std::string &body) {
+  Machine machine(wrap(body));
+  int *ints = machine.buffer(std::vector<int>(64), "ints");
+  return machine.run("k", {}, {32, 1, 1}, 0, pack(ints));
+}
+
+TEST(TextFaultTest, RegisterNeverWritten) {
+  Report report = runText("add.s32 %r1, %r2, 1;\n"
+                          "st.global.u32 [%rd1], %r1;\n");
+  ASSERT_FALSE(report.clean());
+  EXPECT_EQ(report.findings[0].kind, FindingKind::UninitializedRegister);
+  EXPECT_EQ(report.findings[0].ptxLine, 9u);
+  EXPECT_NE(report.findings[0].message.find("%r2"), std::string::npos);
+}
+
+TEST(TextFaultTest, CopyOfRegisterNeverWrittenIsNoRead) {
+  EXPECT_TRUE(runText("mov.u32 %r1, %r2;\n").clean());
+  Report report = runText("mov.u32 %r1, %r2;\nst.global.u32 [%rd1], %r1;\n");
+  ASSERT_FALSE(report.clean());
+  EXPECT_EQ(report.findings[0].ptxLine, 10u);
+}
+
+TEST(TextFaultTest, WrittenInSomeLanesOnly) {
+  const char *half = "mov.u32 %r2, %tid.x;\nsetp.lt.u32 %p1, %r2, 16;\n"
+                     "@%p1 mov.u32 %r1, 5;\n";
+  std::string guarded = std::string(half) + "@%p1 add.u32 %r3, %r1, 1;\n";
+  EXPECT_TRUE(runText(guarded).clean());
+  Report report = runText(std::string(half) + "add.u32 %r3, %r1, 1;\n");
+  ASSERT_FALSE(report.clean());
+  EXPECT_EQ(report.findings[0].lane, 16u);
+}
+
+TEST(TextFaultTest, DeadlockNamesTheWaits) {
+  Report report = runText("bar.sync 3, 64;\n");
+  ASSERT_EQ(report.findings.size(), 1u) << describe(report);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::Deadlock);
+  EXPECT_NE(report.findings[0].message.find("ptx line 9 in barrier 3"),
+            std::string::npos)
+      << report.findings[0].message;
+}

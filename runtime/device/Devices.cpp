@@ -10,12 +10,14 @@
 
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/simt/SimtDevice.h"
 
 using namespace llvm;
 using namespace raytention::device;
 
 ArrayRef<DeviceKind> raytention::device::deviceKinds() {
-  static const DeviceKind kinds[] = {DeviceKind::Cpu, DeviceKind::Cuda};
+  static const DeviceKind kinds[] = {DeviceKind::Cpu, DeviceKind::Simt,
+                                     DeviceKind::Cuda};
   return kinds;
 }
 
@@ -25,11 +27,9 @@ raytention::device::openDevice(DeviceKind kind) {
   case DeviceKind::Cpu:
     return createCpuDevice();
   case DeviceKind::Simt:
-    break;
+    return createSimtDevice();
   case DeviceKind::Cuda:
     return createCudaDevice();
   }
-  return makeError(Problem::NotSupported, getName(kind) +
-                                              ": expected a kind of device "
-                                              "that this build has, got none");
+  llvm_unreachable("a kind of device");
 }

@@ -10,6 +10,7 @@
 
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/simt/SimtDevice.h"
 #include "tests/conformance/HostKernels.h"
 #include "tests/device/Support.h"
 
@@ -23,6 +24,8 @@ std::string test::nameOf(DeviceCase device) {
   switch (device) {
   case DeviceCase::Cpu:
     return "cpu";
+  case DeviceCase::Simt:
+    return "simt";
   case DeviceCase::FakeCuda:
     return "cuda_on_fake_driver";
   case DeviceCase::Cuda:
@@ -35,6 +38,8 @@ llvm::Expected<std::shared_ptr<Device>> test::openCase(DeviceCase which) {
   switch (which) {
   case DeviceCase::Cpu:
     return createCpuDevice(2);
+  case DeviceCase::Simt:
+    return createSimtDevice();
   case DeviceCase::FakeCuda: {
     ScopedVariable show("RT_HIDE_CUDA", nullptr);
     ScopedVariable fake("RT_LIBCUDA", RAYTENTION_FAKE_CUDA);

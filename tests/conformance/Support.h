@@ -17,7 +17,7 @@ namespace raytention::test {
 
 /// One device that the suite runs on. FakeCuda is the cuda device on a driver
 /// in host memory.
-enum class DeviceCase { Cpu, FakeCuda, Cuda };
+enum class DeviceCase { Cpu, Simt, FakeCuda, Cuda };
 std::string nameOf(DeviceCase device);
 
 /// The device; an error of Problem::Missing where the machine lacks it.

@@ -24,7 +24,8 @@ static std::string caseName(const testing::TestParamInfo<DeviceCase> &info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Conformance,
-                         testing::Values(DeviceCase::Cpu, DeviceCase::FakeCuda),
+                         testing::Values(DeviceCase::Cpu, DeviceCase::Simt,
+                                         DeviceCase::FakeCuda),
                          caseName);
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance, testing::Values(DeviceCase::Cuda),
                          caseName);

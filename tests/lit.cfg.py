@@ -6,7 +6,8 @@ import lit.formats
 config.name = "RayTention"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["data", "numerics", "unit", "python"]
+config.excludes = ["conformance", "data", "device", "numerics", "unit",
+                   "python"]
 config.test_source_root = os.path.join(config.rt_src_root, "tests")
 config.test_exec_root = os.path.join(config.rt_obj_root, "tests")
 

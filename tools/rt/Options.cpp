@@ -117,10 +117,36 @@ static llvm::Expected<Command> parseRun(llvm::ArrayRef<const char *> args) {
   return command;
 }
 
+static llvm::Expected<Command> parseDoctor(llvm::ArrayRef<const char *> args) {
+  Command command;
+  command.kind = Command::Kind::Doctor;
+  for (size_t i = 0; i < args.size(); ++i) {
+    auto [name, value] = StringRef(args[i]).split('=');
+    if (name == "--help" || name == "-h") {
+      command.kind = Command::Kind::DoctorHelp;
+      return command;
+    }
+    if (StringRef(args[i]) == "--json") {
+      command.doctor.json = true;
+      continue;
+    }
+    if (name != "--target")
+      return usageError("expected --target or --json after rt doctor, got {0}",
+                        quoted(args[i]));
+    if (!StringRef(args[i]).contains('=') && i + 1 < args.size())
+      value = args[++i];
+    if (value != "auto" && value != "cpu" && value != "simt" && value != "cuda")
+      return usageError("--target: expected auto, cpu, simt, cuda, got {0}",
+                        quoted(value));
+    command.doctor.target = value.str();
+  }
+  return command;
+}
+
 llvm::Expected<Command> parseCommandLine(llvm::ArrayRef<const char *> args) {
   if (args.empty())
-    return usageError("expected a subcommand (run; rt --help lists more), got "
-                      "none");
+    return usageError("expected a subcommand (run or doctor; rt --help lists "
+                      "more), got none");
   StringRef word = args[0];
   Command command;
   if (word == "--help" || word == "-h" || word == "help")
@@ -131,16 +157,32 @@ llvm::Expected<Command> parseCommandLine(llvm::ArrayRef<const char *> args) {
   }
   if (word == "run")
     return parseRun(args.drop_front());
-  return usageError("expected a subcommand that exists (run), got {0}",
+  if (word == "doctor")
+    return parseDoctor(args.drop_front());
+  return usageError("expected a subcommand that exists (run or doctor), got "
+                    "{0}",
                     quoted(word));
 }
 
 void printHelp(llvm::raw_ostream &os) {
-  os << "usage: rt run [options]\n\n"
-        "  run   runs an attention, --backward too; rt run --help lists its "
-        "options\n\n"
+  os << "usage: rt run [options]\n"
+        "       rt doctor [--target auto|cpu|simt|cuda] [--json]\n\n"
+        "  run     runs an attention, --backward too; rt run --help lists its "
+        "options\n"
+        "  doctor  says what this machine has, and runs a kernel on each "
+        "device\n\n"
         "exit codes: 0 done, 1 a check failed, 2 wrong input or options,\n"
         "            3 this machine lacks something\n";
+}
+
+void printDoctorHelp(llvm::raw_ostream &os) {
+  os << "usage: rt doctor [--target auto|cpu|simt|cuda] [--json]\n\n"
+        "Looks for NVRTC and the CUDA driver (RT_NVRTC and RT_LIBCUDA name "
+        "their files,\n"
+        "RT_HIDE_CUDA=1 hides them), compiles and runs a kernel on each device "
+        "and checks\n"
+        "its result. Exits 1 where one is wrong, 3 where --target is "
+        "missing.\n";
 }
 
 void printRunHelp(llvm::raw_ostream &os) {

@@ -62,11 +62,18 @@ struct RunOptions {
   int64_t repeat = 1;
 };
 
+/// What `rt doctor` was asked for.
+struct DoctorOptions {
+  std::string target = "auto"; ///< "auto", "cpu", "simt" or "cuda"
+  bool json = false;
+};
+
 /// One whole command line.
 struct Command {
-  enum class Kind { Run, Help, RunHelp, Version };
+  enum class Kind { Run, Doctor, Help, RunHelp, DoctorHelp, Version };
   Kind kind = Kind::Help;
   RunOptions run;
+  DoctorOptions doctor;
 };
 
 /// Parses the arguments after the program's name. Errors are one line each
@@ -75,6 +82,7 @@ llvm::Expected<Command> parseCommandLine(llvm::ArrayRef<const char *> args);
 
 void printHelp(llvm::raw_ostream &os);
 void printRunHelp(llvm::raw_ostream &os);
+void printDoctorHelp(llvm::raw_ostream &os);
 
 llvm::StringRef dtypeName(DType dtype);        ///< "f32", "f64" or "bf16"
 llvm::StringRef targetName(TargetKind target); ///< "cpu" or "reference"

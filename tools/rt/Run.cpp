@@ -9,6 +9,7 @@
 #include "tools/rt/Run.h"
 
 #include "tools/rt/Check.h"
+#include "tools/rt/Doctor.h"
 #include "tools/rt/Explain.h"
 #include "tools/rt/Gradcheck.h"
 #include "tools/rt/Measure.h"
@@ -200,6 +201,13 @@ int runTool(llvm::ArrayRef<const char *> args, llvm::raw_ostream &out,
   case Command::Kind::RunHelp:
     printRunHelp(out);
     return ExitDone;
+  case Command::Kind::DoctorHelp:
+    printDoctorHelp(out);
+    return ExitDone;
+  case Command::Kind::Doctor: {
+    Expected<int> code = runDoctor(command->doctor, out);
+    return code ? *code : reportError(code.takeError(), err);
+  }
   case Command::Kind::Version:
     out << "rt 0.1\n";
     return ExitDone;

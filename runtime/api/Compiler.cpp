@@ -276,17 +276,19 @@ static std::string getScheduleText(ModuleOp module) {
   return schedule ? llvm::to_string(schedule) : "";
 }
 
-/// An edited stage may end in a function that needs other scratch than a run
-/// brings.
-static llvm::Error checkBackward(ModuleOp module, ArrayAttr channels,
-                                 const AttentionSpec &spec,
-                                 const CompileOptions &options) {
+/// A given module may end in functions on other buffers than a run brings:
+/// results left out or added, scratch of another kind.
+static llvm::Error checkBuffers(ModuleOp module, ArrayAttr channels,
+                                const AttentionSpec &spec,
+                                const CompileOptions &options) {
+  Signature forward = getForwardSignature(channels, spec, options);
+  if (auto func = module.lookupSymbol<func::FuncOp>(kAttendName))
+    if (llvm::Error error = checkSignature(func, forward))
+      return error;
   auto func = module.lookupSymbol<func::FuncOp>(kBackwardName);
   if (!func || !options.backward)
     return llvm::Error::success();
-  return checkSignature(
-      func, getBackwardSignature(getForwardSignature(channels, spec, options),
-                                 options));
+  return checkSignature(func, getBackwardSignature(forward, options));
 }
 
 llvm::Expected<CompiledModule>
@@ -309,7 +311,7 @@ raytention::compileAttend(const AttentionSpec &spec,
     result.numLogSums = GradientLayout::get(*channels).numSaved;
   if (llvm::Error error = runStages(**module, options, "cpu"))
     return error;
-  if (llvm::Error error = checkBackward(**module, *channels, spec, options))
+  if (llvm::Error error = checkBuffers(**module, *channels, spec, options))
     return error;
   if (llvm::Error error = runStages(**module, options, ""))
     return error;

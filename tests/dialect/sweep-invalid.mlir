@@ -64,25 +64,25 @@ func.func @reduce_C1(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<
 
 // -----
 
-func.func @reduce_C2(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<1xf32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x1xf32>, %i: tensor<1x?x0xi32>) {
+func.func @reduce_C2(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<1xf32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x2xf32>, %i: tensor<1x?x0xi32>) {
   // expected-error @+1 {{C2: expected tau [] of 'f32', got 'tensor<1xf32>'}}
-  %r:2 = rt.reduce_sweep [#rt.spread] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<1xf32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x1xf32>, tensor<1x?x0xi32>)
+  %r:2 = rt.reduce_sweep [#rt.spread] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<1xf32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
   return
 }
 
 // -----
 
-func.func @reduce_C3(%d: tensor<1x?x?xf32>, %s: tensor<1x?x3xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x1xf32>, %i: tensor<1x?x0xi32>) {
+func.func @reduce_C3(%d: tensor<1x?x?xf32>, %s: tensor<1x?x3xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x2xf32>, %i: tensor<1x?x0xi32>) {
   // expected-error @+1 {{C3: expected a score state with F score = 2, got 'tensor<1x?x3xf32>'}}
-  %r:2 = rt.reduce_sweep [#rt.spread] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x3xf32>, tensor<f32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x1xf32>, tensor<1x?x0xi32>)
+  %r:2 = rt.reduce_sweep [#rt.spread] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x3xf32>, tensor<f32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
   return
 }
 
 // -----
 
-func.func @reduce_C4(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x1xf32>, %i: tensor<1x?x0xi32>) {
+func.func @reduce_C4(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x2xf32>, %i: tensor<1x?x0xi32>) {
   // expected-error @+1 {{C4: expected the mask #rt.causal, got #rt.window<4>}}
-  %r:2 = rt.reduce_sweep [#rt.spread] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<f32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x1xf32>, tensor<1x?x0xi32>) {mask = #rt.window<4>}
+  %r:2 = rt.reduce_sweep [#rt.spread] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<f32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x2xf32>, tensor<1x?x0xi32>) {mask = #rt.window<4>}
   return
 }
 

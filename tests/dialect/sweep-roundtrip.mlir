@@ -5,8 +5,8 @@
 func.func @init(%b: index, %n: index, %p: index) {
   // CHECK: rt.init <score> [#rt.top<1>](%{{.*}}, %{{.*}}) : tensor<?x?x3xf32>, tensor<?x?x1xi32>
   %f, %i = rt.init <score> [#rt.top<1>] (%b, %n) : tensor<?x?x3xf32>, tensor<?x?x1xi32>
-  // CHECK: rt.init <reduce> [#rt.spread](%{{.*}}, %{{.*}}) parts(%{{.*}}) : tensor<?x?x?x1xf32>, tensor<?x?x?x0xi32>
-  %g, %j = rt.init <reduce> [#rt.spread] (%b, %n) parts(%p) : tensor<?x?x?x1xf32>, tensor<?x?x?x0xi32>
+  // CHECK: rt.init <reduce> [#rt.spread](%{{.*}}, %{{.*}}) parts(%{{.*}}) : tensor<?x?x?x2xf32>, tensor<?x?x?x0xi32>
+  %g, %j = rt.init <reduce> [#rt.spread] (%b, %n) parts(%p) : tensor<?x?x?x2xf32>, tensor<?x?x?x0xi32>
   return
 }
 

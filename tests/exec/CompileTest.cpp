@@ -130,11 +130,41 @@ TEST(Compile, StreamingObjectNeedsNoLibrary) {
   for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
     AttentionSpec spec = getSpec();
     spec.dtype = dtype;
-    CompiledModule module = llvm::cantFail(compileAttend(spec, {}, nullptr));
+    CompileOptions options;
+    options.backward = true;
+    CompiledModule module =
+        llvm::cantFail(compileAttend(spec, options, nullptr));
     for (const std::string &symbol : module.jit->undefinedSymbols())
       EXPECT_TRUE(symbol == "rt_parallel_for" || symbol == "memcpy" ||
                   symbol == "memset" || symbol == "memmove")
           << symbol;
+  }
+}
+
+TEST(Compile, AModuleThatEndsInOtherBuffersIsRefused) {
+  AttentionSpec spec = getSpec();
+  for (TargetKind target : {TargetKind::Cpu, TargetKind::Reference}) {
+    CompileOptions options;
+    options.target = target;
+    std::string text = llvm::cantFail(printStage(spec, options, "attention"));
+    // The signals twice, in place of the norm and the indices too.
+    size_t at = text.find("return ");
+    ASSERT_NE(at, std::string::npos);
+    size_t end = text.find('\n', at);
+    std::string signals = text.substr(at + 7, text.find(',', at) - at - 7);
+    size_t type = text.rfind("-> (", at) + 4;
+    std::string tensor = text.substr(type, text.find(", tensor", type) - type);
+    text.replace(at, end - at,
+                 "return " + signals + ", " + signals + " : " + tensor + ", " +
+                     tensor);
+    size_t close = text.find(")", type);
+    text.replace(type, close - type, tensor + ", " + tensor);
+    auto attention = Attention::compileModule(text, spec, options);
+    ASSERT_FALSE(bool(attention));
+    std::string message = llvm::toString(attention.takeError());
+    EXPECT_NE(message.find("expected @attend to have 10 arguments, got 9"),
+              std::string::npos)
+        << message;
   }
 }
 
@@ -155,6 +185,20 @@ TEST(Compile, AModuleOfAnyStageCompiles) {
       EXPECT_TRUE(bool(attention))
           << stage << ": " << llvm::toString(attention.takeError());
     }
+  }
+}
+
+TEST(Compile, AModuleOfAnyStageOfAGradientCompiles) {
+  CompileOptions options;
+  options.backward = true;
+  AttentionSpec spec = getSpec();
+  spec.channels = {"centroid", "top:1", "spread"};
+  for (const char *stage :
+       {"attention", "gradient", "sweeps", "tiled", "fused", "cpu", "llvm"}) {
+    std::string text = llvm::cantFail(printStage(spec, options, stage));
+    auto attention = Attention::compileModule(text, spec, options);
+    EXPECT_TRUE(bool(attention))
+        << stage << ": " << llvm::toString(attention.takeError());
   }
 }
 

@@ -250,6 +250,17 @@ TEST(Backward, SampledChecksMaskTheGradient) {
 }
 
 /// The compiled attention itself.
+/// Scores of tens of thousands: distances that cancel must not meet.
+TEST(Backward, StaysExactAtLowTemperatures) {
+  for (const char *channels : {"predecessor,spread", "spread,predecessor"}) {
+    ToolOutput output =
+        runRt({"run", "--text", plays, "--vocab", "byte", "--seq-len", "64",
+               "--d-model", "300", "--tau", "0.011", "--backward", "--check",
+               "--channels", channels});
+    EXPECT_EQ(output.code, 0) << channels << output.out << output.err;
+  }
+}
+
 TEST(Backward, PassesItsChecksOnTheCpu) {
   for (const char *scores : {"keep", "recompute"}) {
     ToolOutput output = runRt(backwardArgs(

@@ -33,17 +33,22 @@ public:
             {}};
   }
 
-  SmallVector<StateField> getReduceState() const { return {{"sum", 0, false}}; }
+  /// The sum, and the mean of -log w: distances counted from the mean.
+  SmallVector<StateField> getReduceState() const {
+    return {{"sum", 0, false}, {"nats", 0, false}};
+  }
 
   SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
                                   const ParameterValues &,
                                   ValueRange state) const {
-    return {b.fma(pair.weight, pair.distance, state[0])};
+    Value nats = b.sub(b.constant(0), finiteLogWeight(b, pair));
+    return {b.fma(pair.weight, pair.distance, state[0]),
+            b.fma(pair.weight, nats, state[1])};
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,
                                  ValueRange second) const {
-    return {b.add(first[0], second[0])};
+    return {b.add(first[0], second[0]), b.add(first[1], second[1])};
   }
 
   Value finish(ElementBuilder &b, const RowValues &row,
@@ -51,15 +56,21 @@ public:
     return b.mul(params.tau, row.reduce[0]);
   }
 
-  RowGradient prepareGradient(ElementBuilder &, const GradientRow &row,
-                              const ParameterValues &) const {
-    return {{}, {}, row.along};
+  SmallVector<StateField> getSavedState() const { return {{"nats", 0, false}}; }
+  SmallVector<Value> finishSaved(ElementBuilder &, const RowValues &row,
+                                 const ParameterValues &) const {
+    return {row.reduce[1]};
   }
 
+  /// dw = G tau dist. As log w = -dist / t + const, the distance less its mean
+  /// is `-t (log w + mean of -log w)`: no large distances that cancel, and
+  /// nothing left for the softmax to subtract.
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &params) const {
     Value scaled = b.mul(pair.gradient, params.tau);
-    return {b.mul(scaled, pair.distance), {}, b.mul(scaled, pair.weight)};
+    Value excess = b.add(finiteLogWeight(b, pair), pair.saved[0]);
+    Value fromMean = b.mul(excess, b.sub(b.constant(0), params.temperature));
+    return {b.mul(scaled, fromMean), {}, b.mul(scaled, pair.weight)};
   }
 
   SmallVector<StateField> getGradientState() const {
@@ -77,6 +88,12 @@ public:
                                    const ParameterValues &,
                                    ValueRange state) const {
     return {b.mul(row.gradient, state[0]), {}, -1};
+  }
+
+private:
+  /// log w, finite where the pair is masked: its weight is 0.
+  Value finiteLogWeight(ElementBuilder &b, const PairValues &pair) const {
+    return b.max(pair.logWeight, b.constant(kLowestMax));
   }
 };
 

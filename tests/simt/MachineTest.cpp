@@ -321,6 +321,30 @@ extern "C" __global__ void k(int *out) {
     EXPECT_EQ(out[i], (31 - i % 32) * (i / 32));
 }
 
+TEST(BlockTest, TwoConsumersThatArriveAtDifferentTimes) {
+  RT_NEED_NVRTC();
+  Machine machine(compileCuda(R"(
+extern "C" __global__ void k(int *out) {
+  __shared__ int s[32];
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (int i = 0; i < 4; ++i)
+    if (warp == 0) {
+      s[lane] = lane * i;
+      asm volatile("bar.sync 1, 96;" ::: "memory");
+      asm volatile("bar.sync 2, 96;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 96;" ::: "memory");
+      out[64 * i + threadIdx.x - 32] = s[31 - lane];
+      asm volatile("bar.arrive 2, 96;" ::: "memory");
+    }
+})"));
+  int *out = machine.buffer(std::vector<int>(256), "out");
+  Report report = machine.run("k", {}, {96, 1, 1}, 0, pack(out));
+  EXPECT_TRUE(report.clean()) << describe(report);
+  for (int i = 0; i < 256; ++i)
+    EXPECT_EQ(out[i], (31 - i % 32) * (i / 64));
+}
+
 TEST(BlockTest, BlocksAndThreadsOfThreeDimensions) {
   std::string text = wrap(
       "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %tid.z;\nmov.u32 %r4, %ctaid.x;\n"

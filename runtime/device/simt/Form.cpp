@@ -320,9 +320,7 @@ unsigned Form::sourceVector(Type type, unsigned least, unsigned most,
   // Numbers take the width of the registers beside them.
   if (!widest)
     widest = std::max(16u, bitsOf(type));
-  Type width = widest == 64   ? Type::B64
-               : widest == 32 ? Type::B32
-                              : Type::B16;
+  Type width = widest == 64 ? Type::B64 : widest == 32 ? Type::B32 : Type::B16;
   for (const Operand &element : all) {
     if (failed())
       break;

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 
 using namespace raytention::simt;
@@ -113,6 +114,12 @@ unsigned runAll(const Module &module) {
   return ran;
 }
 
+/// 300, or what RT_SIMT_EDITS says for a longer search.
+unsigned countEdits() {
+  const char *wanted = std::getenv("RT_SIMT_EDITS");
+  return wanted ? std::max(1, std::atoi(wanted)) : 300;
+}
+
 class EditTest : public testing::TestWithParam<const char *> {};
 } // namespace
 
@@ -120,7 +127,7 @@ TEST_P(EditTest, EditsNeverCrash) {
   std::string original = readData(GetParam());
   ASSERT_FALSE(original.empty());
   unsigned parsed = 0, refused = 0, ran = 0;
-  for (unsigned seed = 1; seed <= 300; ++seed) {
+  for (unsigned seed = 1, last = countEdits(); seed <= last; ++seed) {
     std::mt19937 draw(seed);
     std::string text = original;
     for (unsigned edits = 1 + draw() % 3; edits; --edits)

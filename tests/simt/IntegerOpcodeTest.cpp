@@ -1,5 +1,5 @@
 //===- IntegerOpcodeTest.cpp - integer instructions against a scalar model --*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

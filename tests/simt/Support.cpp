@@ -30,7 +30,11 @@ struct Compiler {
   int (*destroy)(Handle *) = nullptr;
 
   Compiler() {
-    void *library = nullptr;
+    const char *hide = std::getenv("RT_HIDE_CUDA");
+    if (hide && *hide && std::string(hide) != "0")
+      return;
+    const char *named = std::getenv("RT_NVRTC");
+    void *library = named && *named ? dlopen(named, RTLD_NOW) : nullptr;
     for (const char *name : {"libnvrtc.so.13", "libnvrtc.so", "libnvrtc.so.12",
                              "/usr/local/cuda/lib64/libnvrtc.so",
                              "/usr/local/cuda/lib/libnvrtc.so"})

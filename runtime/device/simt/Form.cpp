@@ -318,6 +318,8 @@ unsigned Form::sourceVector(Type type, unsigned least, unsigned most,
       widest = bits;
     }
   // Numbers take the width of the registers beside them.
+  if (!widest)
+    widest = std::max(16u, bitsOf(type));
   Type width = widest == 64 ? Type::B64 : widest == 32 ? Type::B32 : Type::B16;
   for (const Operand &element : all) {
     if (failed())
@@ -325,7 +327,7 @@ unsigned Form::sourceVector(Type type, unsigned least, unsigned most,
     bool number = element.kind == Operand::Integer;
     addSource(readRegister(element, number && wide ? width : type, wide));
   }
-  code.form2 = widest ? widest : std::max(16u, bitsOf(type));
+  code.form2 = widest;
   return all.size();
 }
 

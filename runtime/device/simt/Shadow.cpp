@@ -35,12 +35,16 @@ static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   return {Conflict::Race, true, cell.writeThread, cell.writeBlock};
 }
 
-/// Whether all reads noted in the cell, all of this block, came before.
+/// Whether all reads noted in the cell, all of this block, came before. Of the
+/// last one the time is known, of the others' warps only that they read no
+/// earlier than the first: a race may be missed, and none is made up.
 static bool areReadsOrdered(const Cell &cell, const Toucher &by) {
+  if (!isOrdered(by, cell.readTime, cell.readThread))
+    return false;
   if (!cell.manyReaders)
-    return isOrdered(by, cell.readTime, cell.readThread);
+    return true;
   for (uint32_t warps = cell.readWarps; warps; warps &= warps - 1)
-    if (cell.readTime > by.clocks[__builtin_ctz(warps)])
+    if (cell.firstRead > by.clocks[__builtin_ctz(warps)])
       return false;
   return true;
 }
@@ -65,6 +69,7 @@ static void noteRead(Cell &cell, const Toucher &by) {
       (cell.readBlock == by.block && areReadsOrdered(cell, by))) {
     cell.manyReaders = false;
     cell.readWarps = warp;
+    cell.firstRead = by.now;
   } else if (cell.readBlock != by.block) {
     cell.manyBlocks = true;
   } else if (!fresh) {

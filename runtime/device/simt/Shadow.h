@@ -26,6 +26,7 @@ struct Cell {
   uint32_t writeTime = 0, readTime = 0;
   uint32_t writeBlock = 0, readBlock = 0;
   uint32_t readWarps = 0; ///< of readBlock
+  uint32_t firstRead = 0; ///< of these warps: none read before
   uint16_t writeThread = 0, readThread = 0;
   bool writeStrong = false; ///< atomic or volatile
   bool pending = false;     ///< an async copy will land here

@@ -26,9 +26,13 @@ std::string readData(const std::string &name) {
 }
 
 /// Generated text is kept as data: the machine is tested without a compiler.
-std::string textOf(const std::string &name, bool compiled) {
-  return compiled ? compileCuda(readData(name + ".cu"))
-                  : readData(name + ".ptx");
+enum Text { Stored, Compute80, Compute90a };
+std::string textOf(const std::string &name, Text text) {
+  if (text == Stored)
+    return readData(name + ".ptx");
+  return compileCuda(readData(name + ".cu"),
+                     {text == Compute80 ? "--gpu-architecture=compute_80"
+                                        : "--gpu-architecture=compute_90a"});
 }
 
 float widen(uint16_t bits) {
@@ -51,7 +55,7 @@ std::vector<uint16_t> drawMatrix(unsigned seed) {
   return values;
 }
 
-class KernelTest : public testing::TestWithParam<bool> {};
+class KernelTest : public testing::TestWithParam<Text> {};
 
 void checkMatmulProfile(const Profile &p) {
   // 16 blocks, 8 stages, two tiles of 64 rows of 64 bytes.
@@ -81,7 +85,7 @@ void checkMatmulProfile(const Profile &p) {
 } // namespace
 
 TEST_P(KernelTest, MatrixProduct) {
-  if (GetParam())
+  if (GetParam() != Stored)
     RT_NEED_NVRTC();
   Machine machine(textOf("matmul", GetParam()));
   ASSERT_TRUE(machine.isLoaded());
@@ -104,7 +108,7 @@ TEST_P(KernelTest, MatrixProduct) {
 }
 
 TEST_P(KernelTest, BlockReduction) {
-  if (GetParam())
+  if (GetParam() != Stored)
     RT_NEED_NVRTC();
   Machine machine(textOf("rows", GetParam()));
   ASSERT_TRUE(machine.isLoaded());
@@ -136,7 +140,7 @@ TEST_P(KernelTest, BlockReduction) {
 }
 
 TEST_P(KernelTest, RowSoftmax) {
-  if (GetParam())
+  if (GetParam() != Stored)
     RT_NEED_NVRTC();
   Machine machine(textOf("rows", GetParam()));
   ASSERT_TRUE(machine.isLoaded());
@@ -166,14 +170,17 @@ TEST_P(KernelTest, RowSoftmax) {
   EXPECT_EQ(p.mix.at("ex2.approx"), 64u * 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Known, KernelTest, testing::Bool(),
-                         [](const auto &info) {
-                           return info.param ? "Compiled" : "Stored";
+INSTANTIATE_TEST_SUITE_P(Known, KernelTest,
+                         testing::Values(Stored, Compute80, Compute90a),
+                         [](const auto &info) -> std::string {
+                           return info.param == Stored      ? "Stored"
+                                  : info.param == Compute80 ? "Compute80"
+                                                            : "Compute90a";
                          });
 
 /// The bound is of two cores to themselves; the test reports what it took.
 TEST(KernelSpeedTest, MatrixProduct) {
-  Machine machine(textOf("matmul", false));
+  Machine machine(textOf("matmul", Stored));
   ASSERT_TRUE(machine.isLoaded());
   uint16_t *a = machine.buffer(drawMatrix(1), "a");
   uint16_t *b = machine.buffer(drawMatrix(2), "b");
@@ -195,7 +202,7 @@ TEST(KernelSpeedTest, MatrixProduct) {
 }
 
 TEST(KernelOrderTest, ResultsDoNotDependOnTheOrderOfBlocks) {
-  Machine machine(textOf("matmul", false));
+  Machine machine(textOf("matmul", Stored));
   ASSERT_TRUE(machine.isLoaded());
   uint16_t *a = machine.buffer(drawMatrix(1), "a");
   uint16_t *b = machine.buffer(drawMatrix(2), "b");
@@ -214,7 +221,7 @@ TEST(KernelOrderTest, ResultsDoNotDependOnTheOrderOfBlocks) {
 }
 
 TEST(ProfileTest, TextAndJson) {
-  Machine machine(textOf("rows", false));
+  Machine machine(textOf("rows", Stored));
   ASSERT_TRUE(machine.isLoaded());
   float *in = machine.buffer(std::vector<float>(1024, 1.0f), "in");
   float *out = machine.buffer(std::vector<float>(1), "out");

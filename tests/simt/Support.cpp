@@ -73,8 +73,9 @@ raytention::simt::test::compileCuda(const std::string &source,
   Compiler::Handle program = nullptr;
   if (compiler.create(&program, source.c_str(), "k.cu", 0, nullptr, nullptr))
     return "";
-  std::vector<const char *> arguments = {"--gpu-architecture=compute_80",
-                                         "-lineinfo"};
+  std::vector<const char *> arguments = {"-lineinfo"};
+  if (options.empty() || options[0].rfind("--gpu-architecture", 0) != 0)
+    arguments.push_back("--gpu-architecture=compute_80");
   for (const std::string &option : options)
     arguments.push_back(option.c_str());
   int failed = compiler.compile(program, arguments.size(), arguments.data());

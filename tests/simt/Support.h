@@ -23,7 +23,8 @@ namespace raytention::simt::test {
 
 /// Whether the CUDA compiler library can be opened.
 bool hasNvrtc();
-/// PTX of CUDA text; a failure of the test where it does not compile.
+/// PTX of CUDA text; a failure of the test where it does not compile. For
+/// compute_80, unless the first option is another --gpu-architecture.
 std::string compileCuda(const std::string &source,
                         const std::vector<std::string> &options = {});
 

@@ -12,7 +12,6 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <chrono>
 #include <cmath>
 
 using namespace raytention::simt;
@@ -179,28 +178,6 @@ INSTANTIATE_TEST_SUITE_P(Known, KernelTest,
                          });
 
 /// The bound is of two cores to themselves; the test reports what it took.
-TEST(KernelSpeedTest, MatrixProduct) {
-  Machine machine(textOf("matmul", Stored));
-  ASSERT_TRUE(machine.isLoaded());
-  uint16_t *a = machine.buffer(drawMatrix(1), "a");
-  uint16_t *b = machine.buffer(drawMatrix(2), "b");
-  float *c = machine.buffer(std::vector<float>(65536), "c");
-  double best = 1e9;
-  for (unsigned i = 0; i < 5; ++i) {
-    auto start = std::chrono::steady_clock::now();
-    LaunchOptions options;
-    options.threads = 2;
-    EXPECT_TRUE(
-        machine.run("matmul", {4, 4, 1}, {128, 1, 1}, 0, pack(c, a, b), options)
-            .clean());
-    std::chrono::duration<double> took =
-        std::chrono::steady_clock::now() - start;
-    best = std::min(best, took.count());
-  }
-  RecordProperty("milliseconds", int(best * 1000));
-  EXPECT_LT(best, 0.3);
-}
-
 TEST(KernelOrderTest, ResultsDoNotDependOnTheOrderOfBlocks) {
   Machine machine(textOf("matmul", Stored));
   ASSERT_TRUE(machine.isLoaded());

@@ -261,6 +261,25 @@ TEST(Backward, StaysExactAtLowTemperatures) {
   }
 }
 
+/// One key, one number, a decay that leaves one key: gradients that are 0 but
+/// for what rounding leaves of large terms.
+TEST(Backward, ChecksPassWhereGradientsCancel) {
+  for (const char *options :
+       {"--seq-len 1 --d-model 64 --channels centroid",
+        "--seq-len 1 --d-model 3", "--seq-len 64 --d-model 1 --channels top:2",
+        "--seq-len 31 --d-model 5 --channels decay:backward:0 --gammas 1e-12 "
+        "--decay-origin query --metric l2"}) {
+    std::vector<std::string> args = {"run",  "--text",     plays,    "--vocab",
+                                     "word", "--backward", "--check"};
+    llvm::SmallVector<llvm::StringRef> words;
+    llvm::StringRef(options).split(words, ' ', -1, false);
+    for (llvm::StringRef word : words)
+      args.push_back(word.str());
+    ToolOutput output = runRt(args);
+    EXPECT_EQ(output.code, 0) << options << output.out << output.err;
+  }
+}
+
 TEST(Backward, PassesItsChecksOnTheCpu) {
   for (const char *scores : {"keep", "recompute"}) {
     ToolOutput output = runRt(backwardArgs(

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace raytention;
 using namespace raytention::oracle;
@@ -42,7 +43,7 @@ void RowBackward::compute(const Row &computed, const double *dy) {
   computeMeans();
   project(dy);
   for (RowWeights &channel : weighted)
-    channel.compute(p, *row, weights, gradient);
+    channel.compute(p, *row, weights, gradient, terms);
   boundProjection();
 
   for (const RowWeights &channel : weighted)
@@ -118,6 +119,14 @@ void RowBackward::project(const double *dy) {
   for (size_t s = 0; s < gradient.size(); ++s)
     gradient[s] =
         free ? (dy[s] - row->y[s] * along) / row->norm : dy[s] / 1e-10;
+  // A dot product of S terms, a difference and a quotient round.
+  constexpr double roundings = 4;
+  terms.resize(gradient.size());
+  for (size_t s = 0; s < gradient.size(); ++s)
+    terms[s] = free ? roundings *
+                          (std::fabs(dy[s]) + std::fabs(row->y[s] * along)) /
+                          row->norm
+                    : std::fabs(gradient[s]);
 }
 
 /// Adds up, over the channels, sum_j |d_j| in `moved`, and the products of
@@ -181,7 +190,8 @@ void RowBackward::boundProjection() {
   for (size_t s = 0; s < gradient.size(); ++s) {
     moved[s] = alongMove * moved[s] + alongY * std::fabs(row->y[s]) +
                alongGradient * std::fabs(gradient[s]);
-    vectorBound[s] = (2 + rounding) * std::fabs(gradient[s]) + moved[s];
+    moved[s] += rounding * terms[s];
+    vectorBound[s] = 2 * std::fabs(gradient[s]) + moved[s];
   }
 }
 
@@ -248,9 +258,13 @@ void RowBackward::boundQueries(const double *query) {
   }
   weightedAbsDifferences(distances.sensitivity.data(), ids, visible,
                          centroid.data(), p.table.data(), p.dModel, bound);
-  weightedAbsDifferences(rounded.data(), ids, visible, query, p.table.data(),
-                         p.dModel, bound);
+  // Not with q - k: the gradient may be summed as q sum_j f_j - sum_j f_j k_j.
+  std::vector<double> origin(p.dModel, 0.0);
+  weightedAbsDifferences(rounded.data(), ids, visible, origin.data(),
+                         p.table.data(), p.dModel, bound);
+  double all = std::accumulate(rounded.begin(), rounded.end(), 0.0);
   for (int64_t col = 0; col < p.dModel; ++col)
     bound[col] =
-        2 * (bound[col] + total * std::fabs(query[col] - centroid[col]));
+        2 * (bound[col] + total * std::fabs(query[col] - centroid[col]) +
+             all * std::fabs(query[col]));
 }

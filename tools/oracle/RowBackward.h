@@ -37,8 +37,9 @@ public:
   std::vector<int64_t> indices;
   std::vector<RowWeights> weighted;
   std::vector<double> gradient;    ///< [S] G
-  std::vector<double> moved;       ///< [S] how much G changes
-  std::vector<double> vectorBound; ///< [S] (2 + r) |G| + moved
+  std::vector<double> terms;       ///< [S] the absolute terms of G
+  std::vector<double> moved;       ///< [S] how much G changes, r terms included
+  std::vector<double> vectorBound; ///< [S] 2 |G| + moved
   GradientPart factors;            ///< [visible] f_j
   GradientPart queries;            ///< [D]
   GradientPart tau;                ///< [1]

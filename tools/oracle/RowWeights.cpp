@@ -26,7 +26,8 @@ static double dot(const double *a, const double *b, int64_t width) {
 
 void RowWeights::compute(const Problem &problem, const Row &row,
                          const std::vector<double> &weights,
-                         const std::vector<double> &gradient) {
+                         const std::vector<double> &gradient,
+                         const std::vector<double> &terms) {
   w = &weights;
   int64_t visible = row.scores.size(), width = problem.dModel;
   computeWeights(problem, row);
@@ -40,6 +41,10 @@ void RowWeights::compute(const Problem &problem, const Row &row,
   keyDots(y, table, ids, visible, width, yDots.data());
   gradientValue = dot(g, value, width);
   yValue = dot(y, value, width);
+  const double *all = terms.data() + offset;
+  // The roundings of a dot product's D terms are independent of each other.
+  termsNorm = std::sqrt(dot(all, all, width) / width);
+  valueNorm = std::sqrt(dot(value, value, width));
   computeMoves(problem, row);
 }
 
@@ -104,5 +109,6 @@ double RowWeights::powerFactor(int64_t j) const {
 }
 
 double RowWeights::absoluteH(int64_t j) const {
-  return std::fabs(gradientDots[j]) + u() * std::fabs(gradientValue);
+  // ||k_j|| is at most reach[j] + u ||value||.
+  return termsNorm * (reach[j] + 2 * u() * valueNorm);
 }

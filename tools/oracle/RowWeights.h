@@ -29,10 +29,12 @@ public:
   RowWeights(const Channel &channel, int64_t offset)
       : channel(channel), offset(offset) {}
 
-  /// `weights` are the w_j. `gradient` and `y` are [S].
+  /// `weights` are the w_j. `gradient` is [S], and so is `terms`, at least the
+  /// absolute terms that each of its elements is the difference of.
   void compute(const Problem &problem, const Row &row,
                const std::vector<double> &weights,
-               const std::vector<double> &gradient);
+               const std::vector<double> &gradient,
+               const std::vector<double> &terms);
 
   /// u: the sum of weights cancels in the value, so sum_j v_j h_j = 0.
   bool isNormalised() const { return normalised; }
@@ -41,7 +43,8 @@ public:
   double powerFactor(int64_t j) const;
   /// h_j = G . k_j - u G . value.
   double h(int64_t j) const { return gradientDots[j] - u() * gradientValue; }
-  /// |G . k_j| + u |G . value|.
+  /// What the rounding of h_j is relative to, also where h_j is 0: the size of
+  /// the absolute terms of G times that of the keys, over the root of D.
   double absoluteH(int64_t j) const;
   /// y . k_j - u y . value.
   double yDot(int64_t j) const { return yDots[j] - u() * yValue; }
@@ -74,6 +77,7 @@ private:
   int64_t powerStep = 0;
   std::vector<double> gradientDots, yDots; ///< [visible] G . k_j, y . k_j
   double gradientValue = 0, yValue = 0;    ///< G . value, y . value
+  double termsNorm = 0, valueNorm = 0;
 };
 
 } // namespace oracle

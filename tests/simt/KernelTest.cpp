@@ -29,9 +29,8 @@ enum Text { Stored, Compute80, Compute90a };
 std::string textOf(const std::string &name, Text text) {
   if (text == Stored)
     return readData(name + ".ptx");
-  return compileCuda(readData(name + ".cu"),
-                     {text == Compute80 ? "--gpu-architecture=compute_80"
-                                        : "--gpu-architecture=compute_90a"});
+  return compileCuda(readData(name + ".cu"), {},
+                     text == Compute80 ? "compute_80" : "compute_90a");
 }
 
 float widen(uint16_t bits) {

@@ -8,92 +8,43 @@
 
 #include "tests/simt/Support.h"
 
+#include "runtime/nvrtc/Compiler.h"
+
 #include "llvm/Support/Error.h"
 
-#include <dlfcn.h>
-
 using namespace llvm;
+using namespace raytention;
 using namespace raytention::simt;
 using namespace raytention::simt::test;
 
-namespace {
-/// The few calls of libnvrtc that tests need.
-struct Compiler {
-  using Handle = void *;
-  int (*create)(Handle *, const char *, const char *, int, const char *const *,
-                const char *const *) = nullptr;
-  int (*compile)(Handle, int, const char *const *) = nullptr;
-  int (*textSize)(Handle, size_t *) = nullptr;
-  int (*text)(Handle, char *) = nullptr;
-  int (*logSize)(Handle, size_t *) = nullptr;
-  int (*log)(Handle, char *) = nullptr;
-  int (*destroy)(Handle *) = nullptr;
+/// NVRTC, or null where it was not found.
+static const nvrtc::Compiler *getCompiler() {
+  static std::shared_ptr<nvrtc::Compiler> compiler = [] {
+    auto opened = nvrtc::Compiler::open();
+    if (opened)
+      return *opened;
+    consumeError(opened.takeError());
+    return std::shared_ptr<nvrtc::Compiler>();
+  }();
+  return compiler.get();
+}
 
-  Compiler() {
-    const char *hide = std::getenv("RT_HIDE_CUDA");
-    if (hide && *hide && std::string(hide) != "0")
-      return;
-    const char *named = std::getenv("RT_NVRTC");
-    void *library = named && *named ? dlopen(named, RTLD_NOW) : nullptr;
-    for (const char *name : {"libnvrtc.so.13", "libnvrtc.so", "libnvrtc.so.12",
-                             "/usr/local/cuda/lib64/libnvrtc.so",
-                             "/usr/local/cuda/lib/libnvrtc.so"})
-      if (!library)
-        library = dlopen(name, RTLD_NOW);
-    if (!library)
-      return;
-    find(library, "nvrtcCreateProgram", create);
-    find(library, "nvrtcCompileProgram", compile);
-    find(library, "nvrtcGetPTXSize", textSize);
-    find(library, "nvrtcGetPTX", text);
-    find(library, "nvrtcGetProgramLogSize", logSize);
-    find(library, "nvrtcGetProgramLog", log);
-    find(library, "nvrtcDestroyProgram", destroy);
-  }
-
-  template <class F> void find(void *library, const char *name, F &symbol) {
-    symbol = reinterpret_cast<F>(dlsym(library, name));
-  }
-  bool found() const {
-    return create && compile && textSize && text && logSize && log && destroy;
-  }
-  static const Compiler &get() {
-    static const Compiler compiler;
-    return compiler;
-  }
-};
-} // namespace
-
-bool raytention::simt::test::hasNvrtc() { return Compiler::get().found(); }
+bool raytention::simt::test::hasNvrtc() { return getCompiler(); }
 
 std::string
 raytention::simt::test::compileCuda(const std::string &source,
-                                    const std::vector<std::string> &options) {
-  const Compiler &compiler = Compiler::get();
-  Compiler::Handle program = nullptr;
-  if (compiler.create(&program, source.c_str(), "k.cu", 0, nullptr, nullptr))
-    return "";
-  std::vector<const char *> arguments = {"-lineinfo"};
-  if (options.empty() || options[0].rfind("--gpu-architecture", 0) != 0)
-    arguments.push_back("--gpu-architecture=compute_80");
-  for (const std::string &option : options)
-    arguments.push_back(option.c_str());
-  int failed = compiler.compile(program, arguments.size(), arguments.data());
-  size_t size = 0;
-  std::string result;
-  if (failed) {
-    compiler.logSize(program, &size);
-    std::string log(size, 0);
-    compiler.log(program, log.data());
-    ADD_FAILURE() << log;
-  } else {
-    compiler.textSize(program, &size);
-    result.resize(size);
-    compiler.text(program, result.data());
-    result.resize(std::strlen(result.c_str()));
-  }
-  compiler.destroy(&program);
-  return result;
+                                    const std::vector<std::string> &options,
+                                    const std::string &arch) {
+  nvrtc::Source text;
+  text.name = "k.cu";
+  text.text = source;
+  text.options = options;
+  text.lineInfo = true;
+  auto compiled = getCompiler()->compile(text, arch);
+  if (compiled)
+    return compiled->ptx;
+  ADD_FAILURE() << toString(compiled.takeError());
+  return "";
 }
 
 Machine::Machine(const std::string &ptx) {

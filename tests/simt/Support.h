@@ -23,10 +23,10 @@ namespace raytention::simt::test {
 
 /// Whether the CUDA compiler library can be opened.
 bool hasNvrtc();
-/// PTX of CUDA text; a failure of the test where it does not compile. For
-/// compute_80, unless the first option is another --gpu-architecture.
+/// PTX of CUDA text; a failure of the test where it does not compile.
 std::string compileCuda(const std::string &source,
-                        const std::vector<std::string> &options = {});
+                        const std::vector<std::string> &options = {},
+                        const std::string &arch = "compute_80");
 
 /// Skips a test without the library, or fails it where it is required.
 #define RT_NEED_NVRTC()                                                        \

@@ -6,99 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/simt/Syntax.h"
+#include "runtime/device/simt/OperandParser.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-
-#include <cstring>
 
 using namespace llvm;
 using namespace raytention::simt;
 
-/// Keeps a wrong text from nesting without end.
-static constexpr unsigned kMaxNesting = 64;
-
 namespace {
-/// Recursive descent; the first error stays and ends every loop.
-class SyntaxParser {
+/// Recursive descent over functions, variables and bodies.
+class SyntaxParser : private OperandParser {
 public:
-  explicit SyntaxParser(ArrayRef<Token> tokens) : tokens(tokens) {}
+  explicit SyntaxParser(ArrayRef<Token> tokens) : OperandParser(tokens) {}
 
   Expected<SyntaxTree> run() {
     while (!failed() && peek().kind != Token::End)
       topLevel();
     if (failed())
-      return errorAt(errorLine, message);
+      return getError();
     return std::move(tree);
   }
 
 private:
-  //===--------------------------------------------------------------------===//
-  // Tokens
-  //===--------------------------------------------------------------------===//
-
-  const Token &peek(size_t ahead = 0) const {
-    return tokens[std::min(at + ahead, tokens.size() - 1)];
-  }
-  Token take() {
-    Token token = peek();
-    at = std::min(at + 1, tokens.size() - 1);
-    return token;
-  }
-  bool accept(StringRef mark) {
-    if (failed() || !peek().is(mark))
-      return false;
-    take();
-    return true;
-  }
-  void expect(StringRef mark) {
-    if (!accept(mark))
-      fail("expected '" + Twine(mark) + "'");
-  }
-  bool failed() const { return errorLine != 0; }
-  void fail(const Twine &expected) {
-    if (failed())
-      return;
-    errorLine = peek().line;
-    message = (expected + ", got '" + peek().text + "'").str();
-  }
-  StringRef name(StringRef what) {
-    if (peek().kind == Token::Name)
-      return take().text;
-    fail("expected " + Twine(what));
-    return "";
-  }
-  void skipLine(unsigned line) {
-    while (peek().kind != Token::End && peek().line == line)
-      take();
-  }
-
-  uint64_t integer(StringRef what) {
-    bool negative = accept("-");
-    StringRef text = peek().kind == Token::Number ? peek().text : "";
-    uint64_t value = 0;
-    StringRef digits = text;
-    digits.consume_back("U");
-    if (digits.empty() || digits.getAsInteger(0, value)) {
-      fail("expected " + Twine(what));
-      return 0;
-    }
-    take();
-    return negative ? 0 - value : value;
-  }
-
-  uint32_t bounded(StringRef what, uint64_t least, uint64_t most) {
-    size_t start = at;
-    uint64_t value = integer(what);
-    if (failed() || (value >= least && value <= most))
-      return value;
-    at = start;
-    fail("expected " + Twine(what) + " from " + Twine(least) + " to " +
-         Twine(most));
-    return least;
-  }
-
   //===--------------------------------------------------------------------===//
   // Top level
   //===--------------------------------------------------------------------===//
@@ -231,7 +160,7 @@ private:
     s.space = take().text;
     for (;;) {
       if (accept(".align"))
-        s.alignment = alignment();
+        s.alignment = powerOfTwo("an alignment", 4096);
       else if (accept(".ptr"))
         continue;
       else if (peek().is(".attribute")) {
@@ -253,16 +182,6 @@ private:
     if (accept("="))
       initializer(s.initial, 0);
     return s;
-  }
-
-  uint32_t alignment() {
-    size_t start = at;
-    uint32_t value = bounded("an alignment", 1, 4096);
-    if (failed() || isPowerOf2_32(value))
-      return value;
-    at = start;
-    fail("expected a power of two");
-    return 1;
   }
 
   void dimension(Statement &s) {
@@ -293,8 +212,6 @@ private:
   //===--------------------------------------------------------------------===//
   // Bodies
   //===--------------------------------------------------------------------===//
-
-  static bool isPowerOf2_32(uint32_t v) { return v && !(v & (v - 1)); }
 
   Statement &add(std::vector<Statement> &out, Statement::Kind kind) {
     out.emplace_back();
@@ -395,116 +312,6 @@ private:
     expect(";");
   }
 
-  void operands(Statement &s) {
-    do
-      s.operands.push_back(operand(0));
-    while (accept(","));
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Operands
-  //===--------------------------------------------------------------------===//
-
-  Operand operand(unsigned depth) {
-    Operand first = single(depth);
-    if (!accept("|"))
-      return first;
-    Operand pair;
-    pair.kind = Operand::Pair;
-    pair.elements.push_back(std::move(first));
-    pair.elements.push_back(single(depth));
-    return pair;
-  }
-
-  Operand single(unsigned depth) {
-    Operand result;
-    if (depth > kMaxNesting) {
-      fail("expected fewer nested operands");
-      return result;
-    }
-    if (accept("["))
-      return address(depth);
-    if (accept("{"))
-      return list("}", depth);
-    if (accept("("))
-      return list(")", depth);
-    if (peek().kind == Token::Number || peek().is("-"))
-      return number();
-    result.negated = accept("!");
-    result.name = name("an operand");
-    // A call may name a function and its prototype; others add a number.
-    if (accept("+"))
-      result.offset = integer("an offset");
-    return result;
-  }
-
-  Operand list(StringRef close, unsigned depth) {
-    Operand result;
-    result.kind = Operand::Vector;
-    while (!failed() && !accept(close)) {
-      result.elements.push_back(operand(depth + 1));
-      if (!peek().is(close))
-        expect(",");
-    }
-    return result;
-  }
-
-  Operand address(unsigned depth) {
-    Operand result;
-    result.kind = Operand::Address;
-    if (peek().kind == Token::Name)
-      result.name = take().text;
-    else
-      result.offset = integer("an address");
-    if (accept("+"))
-      result.offset = integer("an offset");
-    else if (peek().is("-"))
-      result.offset = integer("an offset");
-    while (accept(","))
-      result.elements.push_back(operand(depth + 1));
-    expect("]");
-    return result;
-  }
-
-  Operand number() {
-    Operand result;
-    StringRef text = peek().text;
-    result.kind = Operand::Integer;
-    if (text.size() == 10 && (text.starts_with("0f") || text.starts_with("0F")))
-      return hexFloat(Operand::Float32, text.drop_front(2));
-    if (text.size() == 18 && (text.starts_with("0d") || text.starts_with("0D")))
-      return hexFloat(Operand::Float64, text.drop_front(2));
-    if (peek().is("-") ? peek(1).text.contains('.') : text.contains('.'))
-      return decimal();
-    result.bits = integer("a number");
-    return result;
-  }
-
-  Operand hexFloat(Operand::Kind kind, StringRef digits) {
-    Operand result;
-    result.kind = kind;
-    if (digits.getAsInteger(16, result.bits))
-      fail("expected a float in hexadecimal digits");
-    take();
-    return result;
-  }
-
-  Operand decimal() {
-    Operand result;
-    result.kind = Operand::Float64;
-    double sign = accept("-") ? -1 : 1, value = 0;
-    if (peek().text.getAsDouble(value))
-      fail("expected a decimal number");
-    take();
-    value *= sign;
-    std::memcpy(&result.bits, &value, sizeof(value));
-    return result;
-  }
-
-  ArrayRef<Token> tokens;
-  size_t at = 0;
-  unsigned errorLine = 0;
-  std::string message;
   SyntaxTree tree;
 };
 } // namespace

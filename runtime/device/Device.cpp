@@ -184,6 +184,47 @@ Expected<std::unique_ptr<Buffer>> Device::allocate(int64_t bytes) {
   return doAllocate(bytes);
 }
 
+Expected<EncodedTensorMap>
+Device::encodeTensorMap(const Buffer &buffer, int64_t offset,
+                        const TensorShape &shape) const {
+  if (!limits.copiesTensors)
+    return noTensorMaps();
+  if (Error error = checkOwner(*this, "tensor map", "a buffer", buffer))
+    return error;
+  TensorMap map{shape, buffer.address() + uint64_t(offset)};
+  if (Error error = checkTensorMap(map))
+    return addContext(std::move(error), Problem::InvalidArgument, name());
+  uint64_t bytes = map.bytesSpanned();
+  if (offset < 0 || offset > buffer.size() ||
+      bytes > uint64_t(buffer.size() - offset))
+    return makeError(Problem::InvalidArgument,
+                     name() +
+                         ": tensor map: expected a tensor within the "
+                         "buffer's " +
+                         Twine(buffer.size()) + " bytes, got " + Twine(bytes) +
+                         " bytes at " + Twine(offset));
+  return doEncodeTensorMap(map);
+}
+
+Expected<EncodedTensorMap> Device::doEncodeTensorMap(const TensorMap &) const {
+  return noTensorMaps();
+}
+
+Error Device::noTensorMaps() const {
+  int capability = limits.computeCapability;
+  std::string got = "no GPU";
+  if (capability >= kTensorMapCapability)
+    got = "a driver without cuTensorMapEncodeTiled; update it";
+  else if (capability > 0)
+    got = "one of " + std::to_string(capability / 10) + "." +
+          std::to_string(capability % 10);
+  return makeError(Problem::NotSupported,
+                   name() +
+                       ": tensor map: expected a GPU of compute "
+                       "capability 9.0 or newer, or the simt device, got " +
+                       got);
+}
+
 Error Device::notSupported(const Twine &expected, const Twine &got) const {
   return makeError(Problem::NotSupported,
                    name() + ": load: expected " + expected + ", got " + got);

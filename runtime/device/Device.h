@@ -20,6 +20,7 @@
 
 #include "runtime/device/DeviceError.h"
 #include "runtime/device/Launch.h"
+#include "runtime/device/TensorMap.h"
 #include "runtime/device/cpu/ParallelFor.h"
 #include "runtime/nvrtc/Compiler.h"
 
@@ -44,7 +45,8 @@ struct Capabilities {
   int64_t maxSharedBytes = 0; ///< per block, static and dynamic together
   bool loadsCuda = false, loadsPtx = false, loadsCubin = false;
   bool loadsEntryPoints = false;
-  bool findsFaults = false; ///< wrong accesses and races are errors
+  bool copiesTensors = false; ///< has tensor maps and their bulk copies
+  bool findsFaults = false;   ///< wrong accesses and races are errors
 };
 
 class Device;
@@ -242,16 +244,27 @@ public:
   virtual LoadedModule loadCubin(llvm::ArrayRef<char> bytes);
   virtual LoadedModule loadEntryPoints(llvm::ArrayRef<EntryPoint> entries);
 
+  /// The map of a tensor `offset` bytes into the buffer, which has to outlive
+  /// the launches that take the map. Errors: the device has no such copies; a
+  /// rule of TensorMap.h is broken; the tensor does not lie in the buffer.
+  llvm::Expected<EncodedTensorMap>
+  encodeTensorMap(const Buffer &buffer, int64_t offset,
+                  const TensorShape &shape) const;
+
 protected:
   Device(DeviceKind kind, std::string name)
       : deviceKind(kind), deviceName(std::move(name)) {}
   virtual llvm::Expected<std::unique_ptr<Buffer>> doAllocate(int64_t bytes) = 0;
+  /// The map keeps the rules; asked only where `copiesTensors` is set.
+  virtual llvm::Expected<EncodedTensorMap>
+  doEncodeTensorMap(const TensorMap &map) const;
   llvm::Error notSupported(const llvm::Twine &expected,
                            const llvm::Twine &got) const;
 
   Capabilities limits;
 
 private:
+  llvm::Error noTensorMaps() const;
   DeviceKind deviceKind;
   std::string deviceName;
 };

@@ -32,6 +32,9 @@ struct LaunchShape {
   int64_t sharedBytes = 0;
 };
 
+/// The most that a value may ask for, in bytes: as a tensor map does.
+constexpr size_t kArgumentAlignment = 64;
+
 /// The arguments of a launch, in the kernel's order. Values are copied; a
 /// buffer stands for its address and has to outlive the launch.
 class Arguments {
@@ -43,6 +46,7 @@ public:
   template <typename T> Arguments &add(const T &value) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
                   "expected a plain value or a device::Buffer");
+    static_assert(alignof(T) <= kArgumentAlignment);
     return addBytes(&value, sizeof(T));
   }
   Arguments &addBytes(const void *value, size_t bytes);
@@ -58,8 +62,11 @@ public:
   std::vector<void *> pointers() const;
 
 private:
+  struct Free {
+    void operator()(char *bytes) const;
+  };
   struct Value {
-    std::unique_ptr<char[]> bytes; ///< aligned for any plain type
+    std::unique_ptr<char, Free> bytes; ///< aligned to kArgumentAlignment
     size_t size;
     const Buffer *buffer;
   };

@@ -125,10 +125,15 @@ Error device::checkLaunch(const Kernel &kernel, const LaunchShape &shape,
 // Arguments
 //===----------------------------------------------------------------------===//
 
+void Arguments::Free::operator()(char *bytes) const {
+  ::operator delete(bytes, std::align_val_t(kArgumentAlignment));
+}
+
 Arguments &Arguments::addBytes(const void *value, size_t bytes) {
-  std::unique_ptr<char[]> copy(new char[bytes]);
-  std::memcpy(copy.get(), value, bytes);
-  values.push_back({std::move(copy), bytes, nullptr});
+  auto *copy = static_cast<char *>(
+      ::operator new(bytes, std::align_val_t(kArgumentAlignment)));
+  std::memcpy(copy, value, bytes);
+  values.push_back({std::unique_ptr<char, Free>(copy), bytes, nullptr});
   return *this;
 }
 

@@ -113,6 +113,8 @@ Error CudaDevice::readLimits() {
   limits.warpSize = int(warp);
   limits.processors = int(processors);
   limits.computeCapability = int(major * 10 + minor);
+  limits.copiesTensors = limits.computeCapability >= kTensorMapCapability &&
+                         driver->cuTensorMapEncodeTiled;
   return Error::success();
 }
 
@@ -156,6 +158,19 @@ Expected<std::unique_ptr<Buffer>> CudaDevice::doAllocate(int64_t bytes) {
       return addContext(std::move(error),
                         "allocate " + Twine(bytes) + " bytes");
   return std::make_unique<CudaBuffer>(shared_from_this(), address, bytes);
+}
+
+Expected<EncodedTensorMap>
+CudaDevice::doEncodeTensorMap(const TensorMap &map) const {
+  EncodedTensorMap encoded;
+  // The driver takes no stride of dimension 0.
+  if (Error error = call(driver->cuTensorMapEncodeTiled, encoded.bytes.data(),
+                         int(map.element), uint32_t(map.rank), map.base,
+                         map.size.data(), map.stride.data() + 1, map.box.data(),
+                         map.step.data(), kNotInterleaved, int(map.swizzle),
+                         kPromoteTo128Bytes, int(map.fillNaN)))
+    return addContext(std::move(error), "tensor map");
+  return encoded;
 }
 
 Expected<std::unique_ptr<Stream>> CudaDevice::createStream() {

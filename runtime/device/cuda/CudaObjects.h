@@ -66,6 +66,8 @@ public:
 
 private:
   llvm::Expected<std::unique_ptr<Buffer>> doAllocate(int64_t bytes) override;
+  llvm::Expected<EncodedTensorMap>
+  doEncodeTensorMap(const TensorMap &map) const override;
   llvm::Error readCapabilities();
   llvm::Error readLimits();
   llvm::Expected<std::string> chooseArch(const nvrtc::Compiler &compiler) const;

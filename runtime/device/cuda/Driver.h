@@ -50,6 +50,8 @@ enum FunctionAttribute {
 };
 enum JitOption { ErrorLogBuffer = 5, ErrorLogBufferBytes = 6 };
 constexpr unsigned kNonBlockingStream = 1;
+constexpr int kNotInterleaved = 0;    ///< CUtensorMapInterleave
+constexpr int kPromoteTo128Bytes = 2; ///< CUtensorMapL2promotion
 
 /// The functions of Symbols.def. A call goes through call(), which checks its
 /// result.

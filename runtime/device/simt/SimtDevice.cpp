@@ -10,6 +10,7 @@
 
 #include "runtime/device/HostQueue.h"
 #include "runtime/device/LazyCompiler.h"
+#include "runtime/device/simt/TensorMap.h"
 
 #include <limits>
 
@@ -39,6 +40,8 @@ public:
 
 private:
   Expected<std::unique_ptr<Buffer>> doAllocate(int64_t bytes) override;
+  Expected<EncodedTensorMap>
+  doEncodeTensorMap(const TensorMap &map) const override;
   LoadedModule load(StringRef text, std::optional<nvrtc::Compiled> compiled);
 
   SimtOptions options;
@@ -173,6 +176,7 @@ SimtDevice::SimtDevice(SimtOptions options)
   limits.maxGrid = {std::numeric_limits<int32_t>::max(), 65535, 65535};
   limits.maxSharedBytes = 227 * 1024; // the most of any architecture
   limits.loadsCuda = limits.loadsPtx = limits.findsFaults = true;
+  limits.copiesTensors = true;
 }
 
 Expected<std::unique_ptr<Buffer>> SimtDevice::doAllocate(int64_t bytes) {
@@ -186,6 +190,14 @@ Expected<std::unique_ptr<Buffer>> SimtDevice::doAllocate(int64_t bytes) {
                       "simt: allocate");
   ++buffers;
   return std::make_unique<SimtBuffer>(shared_from_this(), *place, bytes);
+}
+
+Expected<EncodedTensorMap>
+SimtDevice::doEncodeTensorMap(const TensorMap &map) const {
+  EncodedTensorMap encoded;
+  if (Error error = simt::encode(map, encoded.bytes.data()))
+    return addContext(std::move(error), Problem::InvalidArgument, name());
+  return encoded;
 }
 
 void SimtDevice::free(void *place) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/simt/Machine.h"
+#include "runtime/device/simt/ShadowAccess.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -16,11 +16,6 @@
 
 using namespace llvm;
 using namespace raytention::simt;
-
-static bool writes(AccessKind kind) {
-  return kind == AccessKind::Store || kind == AccessKind::Atomic ||
-         kind == AccessKind::AsyncWrite;
-}
 
 static std::string hex(uint64_t value) {
   return "0x" + utohexstr(value, /*LowerCase=*/true);
@@ -39,6 +34,18 @@ void raytention::simt::computeAddresses(Warp &warp, const Instruction &at,
   const uint64_t *base = warp.reg<uint64_t>(reg);
   for (unsigned lane = 0; lane < kLanes; ++lane)
     address[lane] = base[lane] + offset;
+}
+
+uint64_t raytention::simt::addressOf(Warp &warp, uint32_t reg, unsigned bits,
+                                     int64_t offset, unsigned lane) {
+  return bits == 32 ? uint32_t(warp.reg<uint32_t>(reg)[lane] + offset)
+                    : warp.reg<uint64_t>(reg)[lane] + offset;
+}
+
+/// The bytes are looked at elsewhere, if at all.
+static bool isOnlyBounded(AccessKind kind) {
+  return kind == AccessKind::Object || kind == AccessKind::BulkRead ||
+         kind == AccessKind::BulkWrite;
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,118 +96,6 @@ static void checkAlignment(Warp &warp, const Access &access, Mask lanes,
       });
 }
 
-static std::string describeThread(const Block &block, uint32_t thread) {
-  return "warp " + std::to_string(thread / 32) + " lane " +
-         std::to_string(thread % 32);
-}
-
-static void reportConflict(Warp &warp, const Access &access, unsigned lane,
-                           const Conflict &conflict, bool shared) {
-  FindingKind kind =
-      conflict.kind == Conflict::Pending ? FindingKind::AsyncCopyUnfinished
-      : conflict.kind == Conflict::Race  ? FindingKind::RaceInBlock
-                                         : FindingKind::RaceBetweenBlocks;
-  warp.block->worker->report(
-      kind, warp, warp.pc, lane, access.address[lane], [&] {
-        std::string verb = access.kind == AccessKind::Atomic
-                               ? "an atomic access"
-                           : writes(access.kind) ? "this write"
-                                                 : "this read";
-        std::string who = describeThread(*warp.block, conflict.otherThread);
-        if (kind == FindingKind::AsyncCopyUnfinished)
-          return "expected a wait for the async copy of " + who + " before " +
-                 verb + ", got none";
-        std::string other = conflict.otherWrote ? "the write" : "the read";
-        if (kind == FindingKind::RaceBetweenBlocks)
-          return "expected no other block at the bytes of " + verb + ", got " +
-                 other + " of block " + std::to_string(conflict.otherBlock);
-        return "expected a barrier between " + verb + " of " +
-               (shared ? "shared" : "global") + " memory and " + other +
-               " of " + who + ", got none";
-      });
-}
-
-//===----------------------------------------------------------------------===//
-// Shadows
-//===----------------------------------------------------------------------===//
-
-static Toucher makeToucher(Warp &warp, const Access &access) {
-  Block &block = *warp.block;
-  Toucher by;
-  by.kind = writes(access.kind) ? Touch::Write : Touch::Read;
-  by.strong = access.strong;
-  by.beginsAsync = access.kind == AccessKind::AsyncWrite;
-  by.acquired = block.acquired;
-  by.block = block.linear;
-  by.now = block.now;
-  by.clocks = block.clocks[warp.index].data();
-  by.published = block.worker->launch.published.get();
-  return by;
-}
-
-/// Cells of blocks that ran before are as good as new.
-static void forgetOldBlocks(Cell &cell, uint32_t start) {
-  if (cell.writeTime < start) {
-    cell.writeTime = 0;
-    cell.pending = false;
-  }
-  if (cell.readTime < start) {
-    cell.readTime = 0;
-    cell.manyBlocks = cell.manyReaders = false;
-  }
-}
-
-static void shadowShared(Warp &warp, const Access &access, Mask lanes) {
-  Block &block = *warp.block;
-  Toucher by = makeToucher(warp, access);
-  bool reads = !writes(access.kind) || access.kind == AccessKind::Atomic;
-  forEachLane(lanes, [&](unsigned lane) {
-    by.thread = warp.index * kLanes + lane;
-    Conflict worst;
-    bool fresh = false;
-    block.shadow->forEach(access.address[lane], access.bytes, [&](Cell &cell) {
-      forgetOldBlocks(cell, block.start);
-      fresh |= reads && !cell.writeTime;
-      Conflict conflict = touch(cell, by);
-      if (conflict.kind && !worst.kind)
-        worst = conflict;
-    });
-    if (worst.kind)
-      reportConflict(warp, access, lane, worst, true);
-    else if (fresh)
-      block.worker->report(FindingKind::UninitializedShared, warp, warp.pc,
-                           lane, access.address[lane], [] {
-                             return "expected shared memory that was written "
-                                    "by this block, got bytes that were not";
-                           });
-  });
-}
-
-static void shadowGlobal(Warp &warp, const Access &access, Mask lanes) {
-  Toucher by = makeToucher(warp, access);
-  Worker &worker = *warp.block->worker;
-  constexpr uint64_t pageBytes = uint64_t(1) << GlobalShadow::kPageBits;
-  forEachLane(lanes, [&](unsigned lane) {
-    by.thread = warp.index * kLanes + lane;
-    Conflict worst;
-    uint64_t at = access.address[lane], end = at + access.bytes;
-    while (at < end) {
-      GlobalShadow::Page &page =
-          worker.shadowPage(at >> GlobalShadow::kPageBits);
-      uint64_t next = std::min(end, (at / pageBytes + 1) * pageBytes);
-      std::lock_guard<std::mutex> lock(page.mutex);
-      page.range.forEach(at % pageBytes, next - at, [&](Cell &cell) {
-        Conflict conflict = touch(cell, by);
-        if (conflict.kind && !worst.kind)
-          worst = conflict;
-      });
-      at = next;
-    }
-    if (worst.kind)
-      reportConflict(warp, access, lane, worst, false);
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // Spaces
 //===----------------------------------------------------------------------===//
@@ -216,7 +111,7 @@ static Mask resolveShared(Warp &warp, Access &access, Mask lanes) {
     good |= Mask(1) << lane;
     access.pointer[lane] = block.shared.data() + address;
   });
-  if (!good)
+  if (!good || isOnlyBounded(access.kind))
     return good;
   Worker &worker = *block.worker;
   if (worker.checks)
@@ -265,7 +160,8 @@ static Mask boundGlobal(Warp &warp, Access &access, Mask lanes,
 static Mask resolveGlobal(Warp &warp, Access &access, Mask lanes) {
   Mask mayChange = 0;
   Mask good = boundGlobal(warp, access, lanes, mayChange);
-  if (!good)
+  access.mayChange = mayChange;
+  if (!good || isOnlyBounded(access.kind))
     return good;
   Worker &worker = *warp.block->worker;
   if (worker.checks && mayChange)
@@ -321,7 +217,8 @@ static Mask resolveParam(Warp &warp, Access &access, Mask lanes) {
 
 static Mask resolveIn(Warp &warp, Access &access, Mask lanes) {
   if (warp.block->worker->checks)
-    checkAlignment(warp, access, lanes, access.bytes);
+    checkAlignment(warp, access, lanes,
+                   access.alignment ? access.alignment : access.bytes);
   switch (access.space) {
   case Space::Shared:
     return resolveShared(warp, access, lanes);
@@ -359,36 +256,4 @@ Mask raytention::simt::resolve(Warp &warp, Access &access, Mask lanes) {
     good |= resolveIn(warp, access, rest);
   access.space = Space::Generic;
   return good;
-}
-
-//===----------------------------------------------------------------------===//
-// Async copies
-//===----------------------------------------------------------------------===//
-
-static void land(Warp &warp, unsigned lane, const AsyncCopy &copy) {
-  Block &block = *warp.block;
-  uint8_t *to = block.shared.data() + copy.to;
-  std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.read);
-  std::memset(to + copy.read, 0, copy.bytes - copy.read);
-  if (!block.worker->checks)
-    return;
-  Access access;
-  access.kind = AccessKind::AsyncWrite;
-  Toucher by = makeToucher(warp, access);
-  by.kind = Touch::Land;
-  by.beginsAsync = false;
-  by.thread = warp.index * kLanes + lane;
-  block.shadow->forEach(copy.to, copy.bytes,
-                        [&](Cell &cell) { touch(cell, by); });
-}
-
-void raytention::simt::landCopies(Warp &warp, unsigned lane,
-                                  uint32_t upToGroup) {
-  std::vector<AsyncCopy> &pending = warp.copies[lane].pending;
-  auto lands = [&](const AsyncCopy &copy) { return copy.group <= upToGroup; };
-  for (const AsyncCopy &copy : pending)
-    if (lands(copy))
-      land(warp, lane, copy);
-  pending.erase(std::remove_if(pending.begin(), pending.end(), lands),
-                pending.end());
 }

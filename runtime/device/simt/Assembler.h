@@ -104,7 +104,10 @@ public:
   unsigned sourceVector(Type type, unsigned least, unsigned most,
                         bool wide = false);
   /// A destination for a predicate beside another: %r1|%p1.
-  void address();
+  /// An instruction has up to three addresses.
+  void address(unsigned place = 0);
+  /// [map, {coordinates}].
+  void tensorAddress(unsigned place, unsigned rank);
   uint64_t immediate(uint64_t least, uint64_t most);
   void label();
   void addDest(uint32_t reg);
@@ -124,6 +127,7 @@ public:
   const Statement &statement;
 
 private:
+  uint32_t base(const Operand &operand, unsigned place);
   llvm::SmallVector<llvm::StringRef, 8> parts;
   llvm::SmallVector<bool, 8> taken;
   size_t nextOperand = 0;

@@ -87,20 +87,19 @@ bool raytention::simt::arriveAtBarrier(Warp &warp, const Instruction &at,
 
 /// All that the arriving warps did happens before what the waiting do next.
 static void joinClocks(Block &block, const Barrier &barrier, uint32_t waiting) {
-  std::array<uint32_t, kMaxWarps> joined{};
-  for (uint32_t w = 0; w < block.warps.size(); ++w) {
+  unsigned count = block.warps.size();
+  Clock joined;
+  for (uint32_t w = 0; w < count; ++w) {
     if (!(barrier.warps >> w & 1))
       continue;
-    for (uint32_t v = 0; v < block.warps.size(); ++v)
-      joined[v] = std::max(joined[v], block.clocks[w][v]);
+    joined.join(block.clocks[w], count);
     // Who waits did nothing since it arrived.
     uint32_t until = waiting >> w & 1 ? block.now : barrier.arrivals[w];
-    joined[w] = std::max(joined[w], until);
+    joined.seen.warps[w].join({until, 0, 0});
   }
-  for (uint32_t w = 0; w < block.warps.size(); ++w)
+  for (uint32_t w = 0; w < count; ++w)
     if (waiting >> w & 1)
-      for (uint32_t v = 0; v < block.warps.size(); ++v)
-        block.clocks[w][v] = std::max(block.clocks[w][v], joined[v]);
+      block.clocks[w].join(joined, count);
   ++block.now;
 }
 
@@ -251,10 +250,8 @@ static void startWarp(Warp &warp, unsigned threads) {
   Fragment all;
   all.mask = warp.exists;
   warp.fragments.push_back(all);
-  for (LaneCopies &copies : warp.copies) {
-    copies.pending.clear();
-    copies.committed = 0;
-  }
+  for (LaneCopies &copies : warp.copies)
+    copies.clear();
   warp.turns = 0;
 }
 
@@ -286,8 +283,9 @@ static void startBlock(Block &block, uint64_t linear) {
                  uint32_t(linear / launch.grid.x % launch.grid.y),
                  uint32_t(linear / launch.grid.x / launch.grid.y)};
   block.start = ++block.now;
-  for (auto &row : block.clocks)
-    row.fill(block.start - 1);
+  for (Clock &clock : block.clocks)
+    clock.reset(block.start - 1);
+  block.mbarriers.clear();
   std::fill(block.shared.begin(), block.shared.end(), 0xFF);
   std::fill(block.local.begin(), block.local.end(), 0xFF);
   block.barriers.fill(Barrier());
@@ -295,6 +293,17 @@ static void startBlock(Block &block, uint64_t linear) {
   block.acquired = block.abandoned = false;
   for (Warp &warp : block.warps)
     startWarp(warp, launch.blockShape.count());
+}
+
+static std::string describeWait(const Block &block, const Fragment &fragment) {
+  if (fragment.state != Fragment::AtPhase)
+    return " in barrier " + std::to_string(fragment.barrier);
+  std::string text =
+      " for the mbarrier at shared address " + std::to_string(fragment.object);
+  auto object = block.mbarriers.live.find(fragment.object);
+  if (object != block.mbarriers.live.end())
+    text += ", which lacks " + describeMissing(object->second);
+  return text;
 }
 
 static std::string describeWaits(const Block &block) {
@@ -309,7 +318,7 @@ static std::string describeWaits(const Block &block) {
       text += "warp " + std::to_string(warp.index) + ": " +
               std::to_string(__builtin_popcount(fragment.mask)) + " lanes at " +
               describePlace(launch.program, launch.kernel.code[fragment.pc]) +
-              " in barrier " + std::to_string(fragment.barrier);
+              describeWait(block, fragment);
     }
   if (listed > 8)
     text += "; and " + std::to_string(listed - 8) + " more";
@@ -351,6 +360,11 @@ static bool forceAny(Block &block) {
   return false;
 }
 
+/// Nothing runs: whether something can go on all the same.
+static bool unblock(Block &block) {
+  return refusePhaseWaits(block) || forceAny(block);
+}
+
 void Worker::runBlock(uint64_t linear) {
   block.worker = this;
   startBlock(block, linear);
@@ -370,8 +384,10 @@ void Worker::runBlock(uint64_t linear) {
         return;
     }
     if (!waits && !ran)
-      return;
-    if (!releaseBarriers(block) && !ran && !forceAny(block))
+      return reportLoadsAtExit(block);
+    bool released = releaseBarriers(block);
+    released |= wakePhaseWaits(block);
+    if (!released && !ran && !unblock(block))
       reportDeadlock(block);
   }
 }

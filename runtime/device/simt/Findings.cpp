@@ -37,8 +37,16 @@ StringRef raytention::simt::getName(FindingKind kind) {
     return "lane-not-in-mask";
   case FindingKind::AsyncCopyUnfinished:
     return "async-copy-unfinished";
+  case FindingKind::AsyncReadUnfinished:
+    return "async-read-unfinished";
   case FindingKind::AsyncCopyAtExit:
     return "async-copy-at-exit";
+  case FindingKind::NoProxyFence:
+    return "no-proxy-fence";
+  case FindingKind::BarrierMisuse:
+    return "mbarrier-misuse";
+  case FindingKind::BulkCopyMisuse:
+    return "bulk-copy-misuse";
   case FindingKind::Deadlock:
     return "deadlock";
   case FindingKind::StepLimit:

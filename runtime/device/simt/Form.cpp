@@ -331,31 +331,58 @@ unsigned Form::sourceVector(Type type, unsigned least, unsigned most,
   return all.size();
 }
 
-void Form::address() {
+/// The register of an address without its offset.
+uint32_t Form::base(const Operand &operand, unsigned place) {
+  KernelAssembler::Register found;
+  KernelAssembler::Place variable;
+  uint8_t *bits[] = {&code.addressBits, &code.addressBits2, &code.addressBits3};
+  if (operand.name.empty())
+    return constant(Type::B64, 0);
+  if (kernel.findRegister(operand.name, found)) {
+    *bits[place] = bitsOf(found.type);
+    if (*bits[place] != 32 && *bits[place] != 64)
+      fail("expected an address of 32 or 64 bits, got " + operand.name);
+    return found.offset;
+  }
+  if (!kernel.findPlace(operand.name, variable)) {
+    fail("expected a register or a variable, got '" + operand.name + "'");
+    return 0;
+  }
+  // Parameters of a call in place live in local memory.
+  if (code.space == Space::Param ||
+      (code.space == Space::Generic && variable.space != Space::Param))
+    code.space = variable.space;
+  return kernel.constant(Type::B64, variable.value, variable.dynamic);
+}
+
+void Form::address(unsigned place) {
   const Operand *operand = takeOperand();
   if (!operand)
     return;
   if (operand->kind != Operand::Address || !operand->elements.empty())
     return fail("expected an address [register + offset]");
-  code.offset = operand->offset;
-  KernelAssembler::Register found;
-  KernelAssembler::Place place;
-  if (operand->name.empty())
-    return addSource(constant(Type::B64, 0));
-  if (kernel.findRegister(operand->name, found)) {
-    code.addressBits = bitsOf(found.type);
-    if (code.addressBits != 32 && code.addressBits != 64)
-      fail("expected an address of 32 or 64 bits, got " + operand->name);
-    return addSource(found.offset);
-  }
-  if (!kernel.findPlace(operand->name, place))
-    return fail("expected a register or a variable, got '" + operand->name +
-                "'");
-  // Parameters of a call in place live in local memory.
-  if (code.space == Space::Param ||
-      (code.space == Space::Generic && place.space != Space::Param))
-    code.space = place.space;
-  addSource(kernel.constant(Type::B64, place.value, place.dynamic));
+  int64_t *offsets[] = {&code.offset, &code.offset2, &code.offset3};
+  *offsets[place] = operand->offset;
+  uint32_t reg = base(*operand, place);
+  if (!failed())
+    addSource(reg);
+}
+
+void Form::tensorAddress(unsigned place, unsigned rank) {
+  const Operand *operand = takeOperand();
+  if (!operand)
+    return;
+  if (operand->kind != Operand::Address || operand->offset ||
+      operand->elements.size() != 1 ||
+      operand->elements[0].elements.size() != rank)
+    return fail("expected [map, {" + Twine(rank) + " coordinates}]");
+  uint32_t reg = base(*operand, place);
+  if (failed())
+    return;
+  addSource(reg);
+  for (const Operand &coordinate : operand->elements[0].elements)
+    if (!failed())
+      addSource(readRegister(coordinate, Type::S32));
 }
 
 uint64_t Form::immediate(uint64_t least, uint64_t most) {

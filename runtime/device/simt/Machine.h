@@ -9,6 +9,8 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_MACHINE_H
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_MACHINE_H
 
+#include "runtime/device/simt/AsyncCopy.h"
+#include "runtime/device/simt/Mbarrier.h"
 #include "runtime/device/simt/Program.h"
 #include "runtime/device/simt/Shadow.h"
 
@@ -26,25 +28,14 @@ struct Worker;
 /// Lanes of a warp that stand at the same place.
 struct Fragment {
   /// Apart: other lanes of the warp must come before the instruction starts.
-  enum State : uint8_t { Ready, AtBarrier, Apart };
+  /// AtPhase: the phase of an mbarrier has to be complete.
+  enum State : uint8_t { Ready, AtBarrier, AtPhase, Apart };
   uint32_t pc = 0;
   Mask mask = 0;
   State state = Ready;
   uint8_t barrier = 0; ///< where it waits
-  bool forced = false; ///< goes on without the lanes that will not come
-};
-
-/// A cp.async that has not landed.
-struct AsyncCopy {
-  uint32_t to = 0;
-  uint64_t from = 0;
-  uint16_t bytes = 0, read = 0; ///< the rest is zeros
-  uint32_t group = 0, pc = 0;
-};
-
-struct LaneCopies {
-  std::vector<AsyncCopy> pending;
-  uint32_t committed = 0; ///< groups
+  uint32_t object = 0; ///< address of the mbarrier it waits for
+  bool forced = false; ///< goes on without what will not come
 };
 
 struct Warp {
@@ -78,7 +69,6 @@ struct Barrier {
 };
 
 constexpr unsigned kBarriers = 16;
-constexpr unsigned kMaxWarps = 32;
 
 struct Block {
   Worker *worker = nullptr;
@@ -90,8 +80,8 @@ struct Block {
   std::vector<std::unique_ptr<uint8_t[]>> files;
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
-  /// clocks[w][v]: up to when accesses of v happened before w's next.
-  std::array<std::array<uint32_t, kMaxWarps>, kMaxWarps> clocks;
+  Mbarriers mbarriers;
+  std::array<Clock, kMaxWarps> clocks; ///< by warp
   uint32_t now = 1, start = 1;
   uint64_t steps = 0;
   bool acquired = false, abandoned = false;
@@ -152,14 +142,30 @@ std::string describePlace(const Program &program, const Instruction &at);
 // Memory accesses
 //===----------------------------------------------------------------------===//
 
-enum class AccessKind : uint8_t { Load, Store, Atomic, AsyncRead, AsyncWrite };
+enum class AccessKind : uint8_t {
+  Load,
+  Store,
+  Atomic,
+  AsyncRead,
+  AsyncWrite,
+  // Checked for bounds and alignment only:
+  Object, ///< an mbarrier
+  BulkRead,
+  BulkWrite,
+};
+inline bool writes(AccessKind kind) {
+  return kind == AccessKind::Store || kind == AccessKind::Atomic ||
+         kind == AccessKind::AsyncWrite || kind == AccessKind::BulkWrite;
+}
 
 /// One access of a warp: checked, counted, and turned into host pointers.
 struct Access {
   AccessKind kind = AccessKind::Load;
   Space space = Space::Generic;
-  unsigned bytes = 0; ///< per lane
+  unsigned bytes = 0;     ///< per lane
+  unsigned alignment = 0; ///< 0: that of its bytes
   bool strong = false;
+  Mask mayChange = 0; ///< lanes whose bytes of global memory are not read-only
   uint64_t address[kLanes];
   uint8_t *pointer[kLanes];
 };
@@ -169,7 +175,13 @@ Mask resolve(Warp &warp, Access &access, Mask lanes);
 /// Fills addresses from the address register and the offset.
 void computeAddresses(Warp &warp, const Instruction &at, uint32_t reg,
                       Mask lanes, uint64_t *address);
-void landCopies(Warp &warp, unsigned lane, uint32_t upToGroup);
+/// An address of shared memory, generic or not, as an offset.
+inline uint64_t sharedOffset(uint64_t address) {
+  return (address & kWindowMask) == kSharedWindow ? address - kSharedWindow
+                                                  : address;
+}
+uint64_t addressOf(Warp &warp, uint32_t reg, unsigned bits, int64_t offset,
+                   unsigned lane);
 
 void countShared(SharedTraffic &traffic, const Access &access, Mask lanes);
 void countGlobal(GlobalTraffic &traffic, const Access &access, Mask lanes);
@@ -186,6 +198,11 @@ RunResult runWarp(Warp &warp, uint64_t quantum);
 bool arriveAtBarrier(Warp &warp, const Instruction &at, Fragment &fragment);
 /// Releases barriers that need no more threads; whether there were any.
 bool releaseBarriers(Block &block);
+/// Whether the lanes may pass the wait for a phase; their predicates are set
+/// where they may, or have to.
+/// `object` is the address of an mbarrier that they wait for.
+bool passPhase(Warp &warp, const Instruction &at, Mask lanes, bool forced,
+               uint32_t &object);
 /// Orders all the warp did before against what its lanes do next.
 void tickWarp(Warp &warp);
 /// Lets the first fragment that waits for lanes of its warp go on without them.

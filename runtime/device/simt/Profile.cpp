@@ -15,8 +15,9 @@ using namespace llvm;
 using namespace raytention::simt;
 
 uint64_t Profile::globalSectorBytes() const {
-  return 32 * (globalLoads.sectors + globalStores.sectors +
-               globalAtomics.sectors + asyncCopies.sectors);
+  return 32 *
+         (globalLoads.sectors + globalStores.sectors + globalAtomics.sectors +
+          asyncCopies.sectors + bulkLoads.sectors + bulkStores.sectors);
 }
 
 uint64_t Profile::sharedBytes() const {
@@ -63,6 +64,8 @@ void Profile::merge(const Profile &other) {
   add(globalStores, other.globalStores);
   add(globalAtomics, other.globalAtomics);
   add(asyncCopies, other.asyncCopies);
+  add(bulkLoads, other.bulkLoads);
+  add(bulkStores, other.bulkStores);
   add(sharedLoads, other.sharedLoads);
   add(sharedStores, other.sharedStores);
   add(sharedAtomics, other.sharedAtomics);
@@ -116,6 +119,8 @@ std::string Profile::text() const {
   print(os, "global stores", globalStores);
   print(os, "global atomics", globalAtomics);
   print(os, "async copies", asyncCopies);
+  print(os, "bulk loads", bulkLoads);
+  print(os, "bulk stores", bulkStores);
   print(os, "shared loads", sharedLoads);
   print(os, "shared stores", sharedStores);
   print(os, "shared atomics", sharedAtomics);
@@ -169,6 +174,8 @@ json::Object Profile::json() const {
                       {"global_stores", toJson(globalStores)},
                       {"global_atomics", toJson(globalAtomics)},
                       {"async_copies", toJson(asyncCopies)},
+                      {"bulk_loads", toJson(bulkLoads)},
+                      {"bulk_stores", toJson(bulkStores)},
                       {"shared_loads", toJson(sharedLoads)},
                       {"shared_stores", toJson(sharedStores)},
                       {"shared_atomics", toJson(sharedAtomics)},

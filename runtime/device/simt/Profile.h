@@ -46,6 +46,7 @@ struct Profile {
   /// Warp instructions by mnemonic without types, such as "ld.global".
   std::map<std::string, uint64_t> mix;
   GlobalTraffic globalLoads, globalStores, globalAtomics, asyncCopies;
+  GlobalTraffic bulkLoads, bulkStores; ///< of cp.async.bulk: a request each
   SharedTraffic sharedLoads, sharedStores, sharedAtomics;
   /// Shared memory written by async copies.
   SharedTraffic asyncStores;

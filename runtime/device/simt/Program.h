@@ -32,6 +32,7 @@ enum class Flow : uint8_t {
   Exit,
   Barrier,    ///< of the block: see BarrierForm
   Collective, ///< lanes of a mask meet here, then the handler runs
+  Phase,      ///< waits for a phase of an mbarrier
   Trap,
   Sleep,
 };
@@ -67,7 +68,7 @@ struct Instruction {
   uint8_t destinations = 0, sources = 0;
   uint8_t bytes = 0;  ///< of one element in memory
   uint8_t vector = 1; ///< elements per lane
-  uint8_t addressBits = 64;
+  uint8_t addressBits = 64, addressBits2 = 64, addressBits3 = 64;
   uint8_t flops = 0; ///< per lane
   uint8_t form = 0, form2 = 0, rounding = 0;
   bool flush = false, saturate = false;
@@ -77,7 +78,8 @@ struct Instruction {
   uint32_t line = 0;   ///< of the PTX text
   uint32_t file = 0, sourceLine = 0;
   int64_t offset = 0;             ///< added to the address register
-  int64_t offset2 = 0;            ///< to that of the source of a copy
+  int64_t offset2 = 0;            ///< to a second one
+  int64_t offset3 = 0;            ///< and a third one
   uint32_t op[kMaxOperands] = {}; ///< destinations, then sources
 };
 

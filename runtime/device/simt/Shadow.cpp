@@ -12,7 +12,22 @@ using namespace raytention::simt;
 
 /// Whether an access at `time` by `thread` of the same block happened before.
 static bool isOrdered(const Toucher &by, uint32_t time, uint32_t thread) {
-  return thread == by.thread || time <= by.clocks[thread / 32];
+  return thread == by.thread || by.clock->seen.covers(time, thread);
+}
+
+/// What an mbarrier told of is in nobody's order but of those that waited.
+static bool isWriteOrdered(const Cell &cell, const Toucher &by) {
+  if (cell.writeSlot)
+    return by.clock->seen.hasLanded(cell.writeTime, cell.writeSlot - 1);
+  return isOrdered(by, cell.writeTime, cell.writeThread);
+}
+
+static bool isWriteProxied(const Cell &cell, const Toucher &by) {
+  if (!by.async || cell.writeAsync)
+    return true;
+  if (cell.writeSlot)
+    return by.clock->proxied.hasLanded(cell.writeTime, cell.writeSlot - 1);
+  return by.clock->proxied.covers(cell.writeTime, cell.writeThread);
 }
 
 /// Whether what another block wrote may be read: it fenced after the write, and
@@ -30,9 +45,10 @@ static Conflict againstWrite(const Cell &cell, const Toucher &by) {
       return {};
     return {Conflict::BlockRace, true, cell.writeThread, cell.writeBlock};
   }
-  if (isOrdered(by, cell.writeTime, cell.writeThread))
-    return {};
-  return {Conflict::Race, true, cell.writeThread, cell.writeBlock};
+  Conflict::Kind kind = !isWriteOrdered(cell, by)   ? Conflict::Race
+                        : !isWriteProxied(cell, by) ? Conflict::NoProxyFence
+                                                    : Conflict::None;
+  return {kind, true, cell.writeThread, cell.writeBlock};
 }
 
 /// Whether all reads noted in the cell, all of this block, came before. Of the
@@ -44,7 +60,7 @@ static bool areReadsOrdered(const Cell &cell, const Toucher &by) {
   if (!cell.manyReaders)
     return true;
   for (uint32_t warps = cell.readWarps; warps; warps &= warps - 1)
-    if (cell.firstRead > by.clocks[__builtin_ctz(warps)])
+    if (cell.firstRead > by.clock->seen.warps[__builtin_ctz(warps)].latest())
       return false;
   return true;
 }
@@ -82,24 +98,47 @@ static void noteRead(Cell &cell, const Toucher &by) {
 }
 
 static void noteWrite(Cell &cell, const Toucher &by) {
+  uint16_t asyncReads = cell.asyncReads;
   cell = Cell();
+  cell.asyncReads = asyncReads;
   cell.writeTime = by.now;
   cell.writeBlock = by.block;
   cell.writeThread = by.thread;
+  cell.writeSlot = by.slot;
   cell.writeStrong = by.strong;
+  cell.writeAsync = by.async;
   cell.pending = by.beginsAsync;
+  cell.isObject = by.object == Toucher::Init;
+}
+
+/// What stands against any access of the cell, whoever orders it.
+static Conflict againstState(const Cell &cell, const Toucher &by) {
+  Conflict result = {Conflict::None, true, cell.writeThread, cell.writeBlock};
+  if (cell.isObject && by.object == Toucher::NoObject)
+    result.kind = Conflict::Object;
+  else if (cell.pending && by.kind != Touch::Land &&
+           cell.writeBlock == by.block)
+    result.kind = Conflict::Pending;
+  else if (cell.asyncReads && by.kind != Touch::Read &&
+           cell.readBlock == by.block)
+    result = {Conflict::BeingRead, false, cell.readThread, cell.readBlock};
+  return result;
 }
 
 Conflict raytention::simt::touch(Cell &cell, const Toucher &by) {
-  Conflict result;
-  if (cell.pending && by.kind != Touch::Land)
-    result = {Conflict::Pending, true, cell.writeThread, cell.writeBlock};
-  else
+  if (by.kind == Touch::EndRead) {
+    cell.asyncReads -= cell.asyncReads != 0;
+    noteRead(cell, by);
+    return {};
+  }
+  Conflict result = againstState(cell, by);
+  if (result.kind == Conflict::None)
     result = againstWrite(cell, by);
   if (by.kind == Touch::Read) {
     // Atomic reads order nothing and collide with no atomic write.
     if (!by.strong)
       noteRead(cell, by);
+    cell.asyncReads += by.beginsAsync;
     return result;
   }
   if (result.kind == Conflict::None)

@@ -9,9 +9,9 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H
 
-#include <array>
+#include "runtime/device/simt/Clock.h"
+
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -20,7 +20,7 @@
 namespace raytention::simt {
 
 /// The last write of, and the last reads since, four bytes of memory (or one
-/// byte where accesses of its neighbours differ). Times tick at barriers; 0 is
+/// byte where accesses of its neighbours differ). Times are the block's; 0 is
 /// never.
 struct Cell {
   uint32_t writeTime = 0, readTime = 0;
@@ -28,28 +28,46 @@ struct Cell {
   uint32_t readWarps = 0; ///< of readBlock
   uint32_t firstRead = 0; ///< of these warps: none read before
   uint16_t writeThread = 0, readThread = 0;
+  /// Of the mbarrier that told of the write, from 1; 0: it is in its thread's
+  /// order.
+  uint16_t writeSlot = 0;
+  uint16_t asyncReads = 0;  ///< that have not ended
   bool writeStrong = false; ///< atomic or volatile
+  bool writeAsync = false;  ///< by the async proxy
   bool pending = false;     ///< an async copy will land here
+  bool isObject = false;    ///< part of an mbarrier
   bool manyReaders = false, manyBlocks = false;
 };
 
-enum class Touch : uint8_t { Read, Write, Land };
+enum class Touch : uint8_t { Read, Write, Land, EndRead };
 
 /// One lane's access as the shadow sees it.
 struct Toucher {
   Touch kind = Touch::Read;
   bool strong = false;
-  bool beginsAsync = false; ///< a Write whose data come later
-  bool acquired = false;    ///< the block fenced: it may see published writes
+  bool beginsAsync = false; ///< its data move later
+  bool async = false;       ///< by the async proxy
+  /// A Write that is the begin or the end of an mbarrier.
+  enum : uint8_t { NoObject, Init, Invalidate } object = NoObject;
+  bool acquired = false; ///< the block fenced: it may see published writes
+  uint16_t slot = 0;     ///< of a Land: see Cell
   uint32_t block = 0, thread = 0, now = 0;
-  /// By warp, the time up to which its accesses happened before this one.
-  const uint32_t *clocks = nullptr;
+  /// What happened before this access.
+  const Clock *clock = nullptr;
   /// By block, the time up to which a fence published its writes.
   const std::atomic<uint32_t> *published = nullptr;
 };
 
 struct Conflict {
-  enum Kind : uint8_t { None, Pending, Race, BlockRace } kind = None;
+  enum Kind : uint8_t {
+    None,
+    Pending,   ///< an async copy has not landed
+    BeingRead, ///< an async read has not ended
+    Object,    ///< an mbarrier lies here
+    NoProxyFence,
+    Race,
+    BlockRace
+  } kind = None;
   bool otherWrote = false;
   uint32_t otherThread = 0, otherBlock = 0;
 };

@@ -15,7 +15,7 @@ using namespace raytention::simt;
 
 void raytention::simt::tickWarp(Warp &warp) {
   Block &block = *warp.block;
-  block.clocks[warp.index][warp.index] = block.now++;
+  block.clocks[warp.index].seen.warps[warp.index] = {block.now++, 0, 0};
 }
 
 bool raytention::simt::hasReady(const Warp &warp) {
@@ -84,7 +84,8 @@ static void mergeFragments(Warp &warp) {
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t j = all.size(); --j > i;)
       if (all[i].pc == all[j].pc && all[i].state == all[j].state &&
-          all[i].state != Fragment::AtBarrier) {
+          all[i].state != Fragment::AtBarrier &&
+          all[i].state != Fragment::AtPhase) {
         all[i].mask |= all[j].mask;
         all[i].forced |= all[j].forced;
         all.erase(all.begin() + j);
@@ -228,6 +229,8 @@ private:
       return exit(active);
     case Flow::Trap:
       return trap(active);
+    case Flow::Phase:
+      return phase(at, active);
     case Flow::Sleep:
       ++pc;
       quantum = 0;
@@ -278,16 +281,7 @@ private:
   }
 
   void exit(Mask active) {
-    forEachLane(active, [&](unsigned lane) {
-      if (warp.copies[lane].pending.empty())
-        return;
-      uint32_t from = warp.copies[lane].pending.front().pc;
-      worker.report(FindingKind::AsyncCopyAtExit, warp, from, lane, 0, [] {
-        return "expected a wait for this async copy before the thread ends, "
-               "got none";
-      });
-      warp.copies[lane].pending.clear();
-    });
+    forEachLane(active, [&](unsigned lane) { reportCopiesAtExit(warp, lane); });
     warp.alive &= ~active;
     mask &= ~active;
     ++pc;
@@ -301,15 +295,40 @@ private:
     quantum = 0;
   }
 
+  /// The guard lets the others pass.
+  void letPass(Mask active) {
+    if (active == mask)
+      return;
+    leave(pc + 1, mask & ~active);
+    mask = active;
+  }
+
+  /// A wait is issued once, however often it was looked at.
+  void phase(const Instruction &at, Mask active) {
+    letPass(active);
+    if (worker.checks)
+      checkSources(warp, at, mask);
+    bool passes = passPhase(warp, at, mask, forced, fragment.object);
+    forced = false;
+    if (passes) {
+      if (worker.checks)
+        noteWritten(warp, at, mask);
+      ++pc;
+      return;
+    }
+    if (worker.profiling) {
+      --worker.issued[pc].warps;
+      worker.issued[pc].lanes -= __builtin_popcount(mask);
+    }
+    wait(Fragment::AtPhase);
+  }
+
   //===--------------------------------------------------------------------===//
   // Where lanes meet
   //===--------------------------------------------------------------------===//
 
   void meet(const Instruction &at, Mask active) {
-    if (active != mask) { // the guard lets the others pass
-      leave(pc + 1, mask & ~active);
-      mask = active;
-    }
+    letPass(active);
     absorb();
     if (worker.checks && at.flow == Flow::Barrier)
       checkSources(warp, at, mask);

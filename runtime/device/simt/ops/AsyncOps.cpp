@@ -58,7 +58,7 @@ void begin(Warp &warp, const Instruction &at, Mask lanes, const Access &to,
     LaneCopies &copies = warp.copies[lane];
     copies.pending.push_back({uint32_t(to.address[lane]), from.address[lane],
                               at.bytes, sizes[lane], copies.committed + 1,
-                              warp.pc});
+                              warp.pc, ++copies.issued});
   });
 }
 
@@ -102,25 +102,15 @@ void waitAll(Warp &warp, const Instruction &, Mask lanes) {
 
 } // namespace
 
-static void takeSourceAddress(Form &form) {
-  int64_t offset = form.code.offset;
-  uint8_t bits = form.code.addressBits;
-  form.code.addressBits = 64;
-  form.address();
-  if (form.code.addressBits != 64)
-    form.fail("expected a 64-bit address of global memory");
-  form.code.offset2 = form.code.offset;
-  form.code.offset = offset;
-  form.code.addressBits = bits;
-}
-
 static void buildCopy(Form &form) {
   bool all = form.oneOf({"ca", "cg"}) == 0;
   form.oneOf({"shared", "shared::cta"});
   form.oneOf({"global"});
   form.maybe({"L2::64B", "L2::128B", "L2::256B"}, 0);
   form.address();
-  takeSourceAddress(form);
+  form.address(1);
+  if (form.code.addressBits2 != 64)
+    form.fail("expected a 64-bit address of global memory");
   uint64_t bytes = form.immediate(4, 16);
   if ((bytes != 4 && bytes != 8 && bytes != 16) || (!all && bytes != 16))
     form.fail("expected 16 bytes, or 4 or 8 of cp.async.ca");
@@ -146,6 +136,10 @@ static void buildAsync(Form &form) {
   } else if (form.has("wait_group")) {
     form.code.offset = form.immediate(0, 1 << 20);
     form.code.run = &waitGroup;
+  } else if (form.has("bulk")) {
+    buildBulkCopy(form);
+  } else if (form.has("mbarrier")) {
+    buildCopyArrival(form);
   } else {
     buildCopy(form);
   }

@@ -14,17 +14,6 @@ using namespace raytention::simt;
 namespace {
 
 /// What the block wrote may be seen by blocks that fence after seeing a sign.
-void fence(Warp &warp, const Instruction &at, Mask) {
-  Block &block = *warp.block;
-  if (!block.worker->checks || !at.form)
-    return;
-  block.acquired = true;
-  block.worker->launch.published[block.linear].store(block.now,
-                                                     std::memory_order_release);
-  ++block.now;
-}
-
-/// Element and register sizes meet here: a narrow load fills a wider register.
 template <class Element, class Reg>
 void load(Warp &warp, const Instruction &at, Mask lanes) {
   fence(warp, at, lanes); // of an acquire
@@ -178,17 +167,6 @@ static void buildStore(Form &form) {
                                : pickStore<uint64_t>(bitsOf(type));
 }
 
-static void buildMemoryBarrier(Form &form) {
-  form.code.form = form.oneOf({"cta", "gl", "sys"});
-  form.code.run = &fence;
-}
-
-static void buildFence(Form &form) {
-  form.maybe({"acq_rel", "sc", "acquire", "release"}, 0);
-  form.code.form = form.oneOf({"cta", "gpu", "sys", "cluster"});
-  form.code.run = &fence;
-}
-
 static void buildPrefetch(Form &form) {
   takeSpace(form);
   form.oneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
@@ -200,7 +178,5 @@ void raytention::simt::addMemoryOps(BuilderTable &table) {
   table["ld"] = &buildLoad;
   table["ldu"] = &buildLoad;
   table["st"] = &buildStore;
-  table["membar"] = &buildMemoryBarrier;
-  table["fence"] = &buildFence;
   table["prefetch"] = &buildPrefetch;
 }

@@ -33,12 +33,18 @@ void addAsyncOps(BuilderTable &table);
 void addCollectiveOps(BuilderTable &table);
 void addMatrixOps(BuilderTable &table);
 void addControlOps(BuilderTable &table);
+void addFenceOps(BuilderTable &table);
+void addMbarrierOps(BuilderTable &table);
 
 // Families that several files share, by the type that comes last.
 void buildFloatBinary(Form &form, Type type);
 void buildFloatUnary(Form &form, Type type);
 void buildFloatFma(Form &form, Type type);
 void buildHalf(Form &form, Type type, unsigned operands);
+void buildBulkCopy(Form &form);    ///< cp.async.bulk
+void buildCopyArrival(Form &form); ///< cp.async.mbarrier
+/// Publishes to other blocks, and acquires from them, where the form says so.
+void fence(Warp &warp, const Instruction &at, Mask lanes);
 /// .ftz and .sat: the flags that stand anywhere in a mnemonic.
 void takeFloatFlags(Form &form);
 /// The type at the end of a mnemonic.

@@ -26,6 +26,8 @@ static BuilderTable makeTable() {
   addCollectiveOps(table);
   addMatrixOps(table);
   addControlOps(table);
+  addFenceOps(table);
+  addMbarrierOps(table);
   return table;
 }
 

@@ -1,0 +1,283 @@
+//===- AsyncCopy.cpp - copies that land later -------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/simt/ShadowAccess.h"
+
+#include <cstring>
+
+using namespace raytention::simt;
+
+//===----------------------------------------------------------------------===//
+// cp.async
+//===----------------------------------------------------------------------===//
+
+/// `slot` counts from 1; 0: the thread itself waited.
+static void land(Warp &warp, unsigned lane, const AsyncCopy &copy,
+                 uint32_t slot) {
+  Block &block = *warp.block;
+  uint8_t *to = block.shared.data() + copy.to;
+  std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.read);
+  std::memset(to + copy.read, 0, copy.bytes - copy.read);
+  if (!block.worker->checks)
+    return;
+  Toucher by = makeToucher(warp, lane, Touch::Land);
+  by.slot = slot;
+  touchShared(block, copy.to, copy.bytes, by);
+}
+
+template <class F>
+static void landIf(Warp &warp, unsigned lane, uint32_t slot, F lands) {
+  std::vector<AsyncCopy> &pending = warp.copies[lane].pending;
+  for (const AsyncCopy &copy : pending)
+    if (lands(copy))
+      land(warp, lane, copy, slot);
+  pending.erase(std::remove_if(pending.begin(), pending.end(), lands),
+                pending.end());
+}
+
+void raytention::simt::landCopies(Warp &warp, unsigned lane,
+                                  uint32_t upToGroup) {
+  landIf(warp, lane, 0,
+         [&](const AsyncCopy &copy) { return copy.group <= upToGroup; });
+}
+
+void raytention::simt::landCopiesFor(Warp &warp, unsigned lane,
+                                     uint32_t sequence, uint32_t slot) {
+  landIf(warp, lane, slot + 1,
+         [&](const AsyncCopy &copy) { return copy.sequence <= sequence; });
+}
+
+//===----------------------------------------------------------------------===//
+// The bytes of bulk copies
+//===----------------------------------------------------------------------===//
+
+/// Exchanges 16-byte pieces: bits 4 and up of the address by bits 7 and up.
+static uint32_t swizzled(uint32_t address, Swizzle swizzle) {
+  static constexpr uint32_t masks[] = {0, 0x10, 0x30, 0x70};
+  return address ^ (address >> 3 & masks[unsigned(swizzle)]);
+}
+
+/// Calls f(shared address, offset in the piece, bytes).
+template <class F>
+static void forEachRun(const BulkCopy &copy, const Piece &piece, F f) {
+  uint32_t start = copy.shared + piece.offset;
+  if (copy.swizzle == Swizzle::None)
+    return f(start, 0u, piece.bytes);
+  for (uint32_t done = 0; done < piece.bytes;) {
+    uint32_t at = start + done;
+    uint32_t bytes = std::min(piece.bytes - done, 16 - at % 16);
+    f(swizzled(at, copy.swizzle), done, bytes);
+    done += bytes;
+  }
+}
+
+/// What stands for elements outside the tensor.
+static void fill(uint8_t *to, uint32_t bytes, const BulkCopy &copy) {
+  std::memset(to, copy.fillNaN ? 0xFF : 0, bytes);
+}
+
+static void flushSubnormals(uint8_t *to, uint32_t bytes) {
+  for (uint32_t i = 0; i + 4 <= bytes; i += 4) {
+    uint32_t bits;
+    std::memcpy(&bits, to + i, 4);
+    bits = bits & 0x7F800000 ? bits : bits & 0x80000000;
+    std::memcpy(to + i, &bits, 4);
+  }
+}
+
+static void moveIn(Block &block, const BulkCopy &copy) {
+  bool flushes = copy.element == TensorElement::F32Flushed ||
+                 copy.element == TensorElement::TF32Flushed;
+  for (const Piece &piece : copy.pieces)
+    forEachRun(copy, piece, [&](uint32_t at, uint32_t from, uint32_t bytes) {
+      uint8_t *to = block.shared.data() + at;
+      if (!piece.global)
+        return fill(to, bytes, copy);
+      std::memcpy(to, reinterpret_cast<const void *>(piece.global + from),
+                  bytes);
+      if (flushes)
+        flushSubnormals(to, bytes);
+    });
+}
+
+static void moveOut(Block &block, const BulkCopy &copy) {
+  for (const Piece &piece : copy.pieces)
+    forEachRun(copy, piece, [&](uint32_t at, uint32_t to, uint32_t bytes) {
+      if (piece.global)
+        std::memcpy(reinterpret_cast<void *>(piece.global + to),
+                    block.shared.data() + at, bytes);
+    });
+}
+
+/// The whole box is one range of shared memory, swizzled or not.
+static Conflict touchBox(Block &block, const BulkCopy &copy, const Toucher &by,
+                         bool &fresh) {
+  return touchShared(block, copy.shared, copy.bytes, by, fresh);
+}
+
+static Conflict touchTensor(Block &block, const BulkCopy &copy,
+                            const Toucher &by) {
+  Conflict worst;
+  for (const Piece &piece : copy.pieces) {
+    if (!piece.tracked)
+      continue;
+    Conflict conflict =
+        touchGlobal(*block.worker, piece.global, piece.bytes, by);
+    if (!worst.kind)
+      worst = conflict;
+  }
+  return worst;
+}
+
+static Toucher makeBulkToucher(Warp &warp, const BulkCopy &copy, Touch kind) {
+  Toucher by = makeToucher(warp, copy.lane, kind);
+  by.async = true;
+  by.beginsAsync = kind == Touch::Read || kind == Touch::Write;
+  return by;
+}
+
+//===----------------------------------------------------------------------===//
+// Into shared memory
+//===----------------------------------------------------------------------===//
+
+static void checkLoad(Warp &warp, const BulkCopy &copy) {
+  Block &block = *warp.block;
+  Conflict conflict =
+      touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::Read));
+  if (conflict.kind)
+    reportConflict(warp, copy.lane, copy.pieces.front().global, conflict,
+                   "this read", Space::Global);
+  bool fresh = false;
+  conflict =
+      touchBox(block, copy, makeBulkToucher(warp, copy, Touch::Write), fresh);
+  if (conflict.kind)
+    reportConflict(warp, copy.lane, copy.shared, conflict, "this write",
+                   Space::Shared);
+  ++block.now;
+}
+
+/// The init has to be visible to the async proxy, too.
+static void checkFence(Warp &warp, unsigned lane, const Mbarrier &object) {
+  const View &proxied = warp.block->clocks[warp.index].proxied;
+  if (object.initFenced || proxied.covers(object.initTime, object.initThread))
+    return;
+  Conflict conflict = {Conflict::NoProxyFence, true, object.initThread, 0};
+  reportConflict(warp, lane, object.address, conflict, "its use by this copy",
+                 Space::Shared);
+}
+
+void raytention::simt::beginBulkLoad(Warp &warp, BulkCopy copy,
+                                     uint32_t mbarrier) {
+  Block &block = *warp.block;
+  Mbarrier *object = findMbarrier(warp, copy.lane, mbarrier);
+  if (!object)
+    return;
+  if (!block.worker->checks) {
+    moveIn(block, copy);
+    return expectBytes(warp, copy.lane, *object, -int64_t(copy.bytes));
+  }
+  checkFence(warp, copy.lane, *object);
+  checkLoad(warp, copy);
+  std::memset(block.shared.data() + copy.shared, 0xFF, copy.bytes);
+  object->copies.push_back(std::move(copy));
+  ++block.mbarriers.progress;
+}
+
+void raytention::simt::landBulkLoad(Block &block, const BulkCopy &copy,
+                                    uint32_t slot) {
+  Warp &warp = block.warps[copy.warp];
+  moveIn(block, copy);
+  touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::EndRead));
+  Toucher by = makeBulkToucher(warp, copy, Touch::Land);
+  by.slot = slot + 1;
+  bool fresh = false;
+  touchBox(block, copy, by, fresh);
+}
+
+//===----------------------------------------------------------------------===//
+// Out of shared memory
+//===----------------------------------------------------------------------===//
+
+static void checkStore(Warp &warp, const BulkCopy &copy) {
+  Block &block = *warp.block;
+  bool fresh = false;
+  Conflict conflict =
+      touchBox(block, copy, makeBulkToucher(warp, copy, Touch::Read), fresh);
+  if (conflict.kind)
+    reportConflict(warp, copy.lane, copy.shared, conflict, "this read",
+                   Space::Shared);
+  else if (fresh)
+    reportFresh(warp, copy.lane, copy.shared);
+  conflict =
+      touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::Write));
+  if (conflict.kind)
+    reportConflict(warp, copy.lane, copy.pieces.front().global, conflict,
+                   "this write", Space::Global);
+  ++block.now;
+}
+
+void raytention::simt::beginBulkStore(Warp &warp, BulkCopy copy) {
+  LaneCopies &copies = warp.copies[copy.lane];
+  if (!warp.block->worker->checks)
+    return moveOut(*warp.block, copy);
+  checkStore(warp, copy);
+  copy.group = copies.storesCommitted + 1;
+  copies.stores.push_back(std::move(copy));
+}
+
+void raytention::simt::landBulkStores(Warp &warp, unsigned lane,
+                                      uint32_t upToGroup, bool all) {
+  Block &block = *warp.block;
+  std::vector<BulkCopy> &stores = warp.copies[lane].stores;
+  auto ends = [&](const BulkCopy &copy) { return copy.group <= upToGroup; };
+  bool fresh = false;
+  for (BulkCopy &copy : stores) {
+    if (!ends(copy))
+      continue;
+    if (!copy.wasRead) {
+      moveOut(block, copy);
+      touchBox(block, copy, makeBulkToucher(warp, copy, Touch::EndRead), fresh);
+    }
+    copy.wasRead = true;
+    if (all)
+      touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::Land));
+  }
+  if (all)
+    stores.erase(std::remove_if(stores.begin(), stores.end(), ends),
+                 stores.end());
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+static void reportAtExit(Warp &warp, uint32_t pc, unsigned lane,
+                         const char *end) {
+  warp.block->worker->report(
+      FindingKind::AsyncCopyAtExit, warp, pc, lane, 0, [&] {
+        return std::string("expected a wait for this async copy before ") +
+               end + ", got none";
+      });
+}
+
+void raytention::simt::reportCopiesAtExit(Warp &warp, unsigned lane) {
+  LaneCopies &copies = warp.copies[lane];
+  if (!copies.pending.empty())
+    reportAtExit(warp, copies.pending.front().pc, lane, "the thread ends");
+  copies.pending.clear();
+  for (const BulkCopy &copy : copies.stores)
+    if (!copy.wasRead)
+      return reportAtExit(warp, copy.pc, lane, "the thread ends");
+}
+
+void raytention::simt::reportLoadsAtExit(Block &block) {
+  for (auto &[address, object] : block.mbarriers.live)
+    for (const BulkCopy &copy : object.copies)
+      reportAtExit(block.warps[copy.warp], copy.pc, copy.lane,
+                   "the block ends");
+}

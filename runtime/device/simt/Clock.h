@@ -1,0 +1,102 @@
+//===- Clock.h - what happened before what ----------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Vector clocks of the warps of a block. Time is a counter of the block that
+// ticks wherever something is ordered: at barriers, fences, arrivals and async
+// copies.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_CLOCK_H
+#define RAYTENTION_RUNTIME_DEVICE_SIMT_CLOCK_H
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace raytention::simt {
+
+constexpr unsigned kMaxWarps = 32;
+
+/// Up to when the accesses of a warp's lanes are known to have happened.
+struct WarpTime {
+  uint32_t all = 0;   ///< those of every lane
+  uint32_t some = 0;  ///< those of `lanes`; 0, or later than `all`
+  uint32_t lanes = 0; ///< a mask
+
+  bool covers(uint32_t time, unsigned lane) const {
+    return time <= all || (time <= some && (lanes >> lane & 1));
+  }
+  uint32_t latest() const { return std::max(all, some); }
+
+  /// Where both know of different lanes, each of them is given the later time:
+  /// a race may be missed, and none is made up.
+  void join(const WarpTime &other) {
+    all = std::max(all, other.all);
+    if (some <= all)
+      some = lanes = 0;
+    if (other.some <= all)
+      return;
+    some = std::max(some, other.some);
+    lanes |= other.lanes;
+  }
+  void joinLanes(uint32_t time, uint32_t which) { join({0, time, which}); }
+};
+
+/// What has happened by warp, and what async copies have landed by the
+/// mbarrier that says so.
+struct View {
+  std::array<WarpTime, kMaxWarps> warps;
+  llvm::SmallVector<uint32_t, 4> landed; ///< by slot of the mbarrier
+
+  bool covers(uint32_t time, uint32_t thread) const {
+    return warps[thread / 32].covers(time, thread % 32);
+  }
+  bool hasLanded(uint32_t time, uint32_t slot) const {
+    return slot < landed.size() && time <= landed[slot];
+  }
+  void join(const View &other, unsigned warpCount) {
+    for (unsigned w = 0; w < warpCount; ++w)
+      warps[w].join(other.warps[w]);
+    if (landed.size() < other.landed.size())
+      landed.resize(other.landed.size());
+    for (size_t i = 0; i < other.landed.size(); ++i)
+      landed[i] = std::max(landed[i], other.landed[i]);
+  }
+  void land(uint32_t slot, uint32_t time) {
+    if (landed.size() <= slot)
+      landed.resize(slot + 1);
+    landed[slot] = std::max(landed[slot], time);
+  }
+  void reset(uint32_t start) {
+    warps.fill({start, 0, 0});
+    landed.clear();
+  }
+};
+
+/// The async proxy (bulk copies, wgmma) sees ordinary writes only behind a
+/// fence.proxy.async.
+struct Clock {
+  View seen;    ///< before what comes next
+  View proxied; ///< that an async operation may rely on, too
+
+  void join(const Clock &other, unsigned warpCount) {
+    seen.join(other.seen, warpCount);
+    proxied.join(other.proxied, warpCount);
+  }
+  void reset(uint32_t start) {
+    seen.reset(start);
+    proxied.reset(start);
+  }
+};
+
+} // namespace raytention::simt
+
+#endif // RAYTENTION_RUNTIME_DEVICE_SIMT_CLOCK_H

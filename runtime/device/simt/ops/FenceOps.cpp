@@ -1,0 +1,69 @@
+//===- FenceOps.cpp - fences between blocks and between proxies -*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/simt/ops/Ops.h"
+
+using namespace llvm;
+using namespace raytention::simt;
+
+void raytention::simt::fence(Warp &warp, const Instruction &at, Mask) {
+  Block &block = *warp.block;
+  if (!block.worker->checks || !at.form)
+    return;
+  block.acquired = true;
+  block.worker->launch.published[block.linear].store(block.now,
+                                                     std::memory_order_release);
+  ++block.now;
+}
+
+/// What the warp has seen and what these lanes did may be relied on by async
+/// operations that come later.
+static void fenceProxy(Warp &warp, const Instruction &, Mask lanes) {
+  Block &block = *warp.block;
+  Clock &clock = block.clocks[warp.index];
+  WarpTime own;
+  own.joinLanes(block.now, lanes);
+  clock.proxied.join(clock.seen, block.warps.size());
+  clock.proxied.warps[warp.index].join(own);
+  ++block.now;
+}
+
+static void fenceInit(Warp &warp, const Instruction &, Mask lanes) {
+  for (auto &[address, object] : warp.block->mbarriers.live)
+    if (object.initThread / kLanes == warp.index &&
+        (lanes >> object.initThread % kLanes & 1))
+      object.initFenced = true;
+}
+
+static void buildMemoryBarrier(Form &form) {
+  form.code.form = form.oneOf({"cta", "gl", "sys"});
+  form.code.run = &fence;
+}
+
+static void buildFence(Form &form) {
+  if (form.has("proxy")) {
+    form.oneOf({"async"});
+    form.maybe({"global", "shared::cta", "shared::cluster"}, 0);
+    form.code.run = &fenceProxy;
+    return;
+  }
+  if (form.has("mbarrier_init")) {
+    form.oneOf({"release"});
+    form.oneOf({"cluster"});
+    form.code.run = &fenceInit;
+    return;
+  }
+  form.maybe({"acq_rel", "sc", "acquire", "release"}, 0);
+  form.code.form = form.oneOf({"cta", "gpu", "sys", "cluster"});
+  form.code.run = &fence;
+}
+
+void raytention::simt::addFenceOps(BuilderTable &table) {
+  table["membar"] = &buildMemoryBarrier;
+  table["fence"] = &buildFence;
+}

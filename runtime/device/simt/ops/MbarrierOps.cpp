@@ -1,0 +1,289 @@
+//===- MbarrierOps.cpp - arrivals and waits at mbarriers --------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/simt/ops/Ops.h"
+
+using namespace llvm;
+using namespace raytention::simt;
+
+// A state, opaque to kernels, is the phase and the arrivals it lacked.
+
+namespace {
+
+enum ArriveFlag : uint8_t {
+  Drop = 1,
+  ExpectsBytes = 2,
+  NoComplete = 4,
+  Relaxed = 8,
+  HasCount = 16,
+};
+enum WaitFlag : uint8_t { ByParity = 1, RelaxedWait = 2 };
+
+/// Addresses of mbarriers in shared memory; gives the lanes that may go on.
+Mask resolveObjects(Warp &warp, const Instruction &at, uint32_t reg, Mask lanes,
+                    Access &access) {
+  access.kind = AccessKind::Object;
+  access.space = Space::Shared;
+  access.bytes = 8;
+  computeAddresses(warp, at, reg, lanes, access.address);
+  for (uint64_t &address : access.address)
+    address = sharedOffset(address);
+  return resolve(warp, access, lanes);
+}
+
+/// Calls f(object, lanes) for each mbarrier that the lanes name.
+template <class F>
+void forEachObject(Warp &warp, const Access &access, Mask lanes, F f) {
+  for (Mask rest = lanes; rest;) {
+    unsigned first = __builtin_ctz(rest);
+    Mask group = 0;
+    forEachLane(rest, [&](unsigned lane) {
+      group |= Mask(access.address[lane] == access.address[first]) << lane;
+    });
+    rest &= ~group;
+    if (Mbarrier *object = findMbarrier(warp, first, access.address[first]))
+      f(*object, group);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Begin and end
+//===----------------------------------------------------------------------===//
+
+void init(Warp &warp, const Instruction &at, Mask lanes) {
+  Access access;
+  Mask good = resolveObjects(warp, at, at.op[0], lanes, access);
+  const uint32_t *count = warp.reg<uint32_t>(at.op[1]);
+  forEachLane(good, [&](unsigned lane) {
+    initMbarrier(warp, lane, access.address[lane], count[lane]);
+  });
+}
+
+void invalidate(Warp &warp, const Instruction &at, Mask lanes) {
+  Access access;
+  Mask good = resolveObjects(warp, at, at.op[0], lanes, access);
+  forEachLane(good, [&](unsigned lane) {
+    invalidateMbarrier(warp, lane, access.address[lane]);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Arrivals
+//===----------------------------------------------------------------------===//
+
+/// The bytes that mbarrier.expect_tx and complete_tx add and take.
+template <int kSign>
+void changeBytes(Warp &warp, const Instruction &at, Mask lanes) {
+  Access access;
+  Mask good = resolveObjects(warp, at, at.op[0], lanes, access);
+  const uint32_t *bytes = warp.reg<uint32_t>(at.op[1]);
+  forEachObject(warp, access, good, [&](Mbarrier &object, Mask group) {
+    forEachLane(group, [&](unsigned lane) {
+      expectBytes(warp, lane, object, kSign * int64_t(bytes[lane]));
+    });
+  });
+}
+
+void arriveLane(Warp &warp, const Instruction &at, unsigned lane,
+                Mbarrier &object) {
+  const uint32_t *given = warp.reg<uint32_t>(at.op[at.destinations + 1]);
+  uint32_t count = at.form & HasCount ? given[lane] : 1;
+  if (at.destinations)
+    warp.reg<uint64_t>(at.op[0])[lane] =
+        uint64_t(object.phase) << 32 | object.pending;
+  if (at.form & ExpectsBytes)
+    expectBytes(warp, lane, object, given[lane]);
+  // One arrival more would end the phase.
+  if (at.form & NoComplete && count == object.pending)
+    ++count;
+  arrive(warp, lane, object, count, at.form & Drop);
+}
+
+void arriveAll(Warp &warp, const Instruction &at, Mask lanes) {
+  Access access;
+  Mask good = resolveObjects(warp, at, at.op[at.destinations], lanes, access);
+  forEachObject(warp, access, good, [&](Mbarrier &object, Mask group) {
+    uint64_t released = ~uint64_t(0);
+    forEachLane(group, [&](unsigned lane) {
+      // Later lanes may arrive in another phase.
+      if (!(at.form & Relaxed) && released != object.phase)
+        releaseInto(warp, group, object);
+      released = object.phase;
+      arriveLane(warp, at, lane, object);
+    });
+  });
+}
+
+void countPending(Warp &warp, const Instruction &at, Mask lanes) {
+  uint32_t *d = warp.reg<uint32_t>(at.op[0]);
+  const uint64_t *state = warp.reg<uint64_t>(at.op[1]);
+  forEachLane(lanes, [&](unsigned lane) { d[lane] = uint32_t(state[lane]); });
+}
+
+/// Arrives when the lane's cp.async so far have landed.
+void arriveAfterCopies(Warp &warp, const Instruction &at, Mask lanes) {
+  Access access;
+  Mask good = resolveObjects(warp, at, at.op[0], lanes, access);
+  Block &block = *warp.block;
+  forEachObject(warp, access, good, [&](Mbarrier &object, Mask group) {
+    forEachLane(group, [&](unsigned lane) {
+      object.pending += !at.form;
+      object.laneArrivals.push_back(
+          {warp.index, lane, warp.copies[lane].issued, block.now});
+    });
+    ++block.now;
+    ++block.mbarriers.progress;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Waits
+//===----------------------------------------------------------------------===//
+
+/// Whether the phase that the lane waits for has ended.
+bool hasEnded(Warp &warp, const Instruction &at, unsigned lane,
+              const Mbarrier &object) {
+  uint32_t reg = at.op[at.destinations + 1];
+  if (at.form & ByParity)
+    return object.hasParityEnded(warp.reg<uint32_t>(reg)[lane]);
+  uint32_t phase = warp.reg<uint64_t>(reg)[lane] >> 32;
+  if (object.phase > phase + 1)
+    warp.block->worker->report(
+        FindingKind::BarrierMisuse, warp, warp.pc, lane, object.address, [&] {
+          return "expected the state of phase " +
+                 std::to_string(object.phase - 1) + " or later, got that of " +
+                 std::to_string(phase);
+        });
+  return object.phase > phase;
+}
+
+} // namespace
+
+bool raytention::simt::passPhase(Warp &warp, const Instruction &at, Mask lanes,
+                                 bool forced, uint32_t &waitsFor) {
+  Block &block = *warp.block;
+  Access access;
+  Mask good = resolveObjects(warp, at, at.op[at.destinations], lanes, access);
+  // A wait for what is no mbarrier was reported: it does not last for ever.
+  Mask ended = lanes;
+  forEachObject(warp, access, good, [&](Mbarrier &object, Mask group) {
+    landOn(block, object);
+    forEachLane(group, [&](unsigned lane) {
+      if (!hasEnded(warp, at, lane, object))
+        ended &= ~(Mask(1) << lane);
+    });
+    if (group & ended && !(at.form & RelaxedWait))
+      block.clocks[warp.index].join(object.completed, block.warps.size());
+    waitsFor = object.address;
+  });
+  if (!ended && !forced)
+    return false;
+  Mask &to = warp.predicate(at.op[0]);
+  to = (to & ~lanes) | ended;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+/// .sem.scope.space.b64; whether the order is relaxed.
+static bool takeObjectForm(Form &form) {
+  bool relaxed = form.maybe({"relaxed", "acquire", "release"}, 2) == 0;
+  form.maybe({"cta", "cluster"}, 0);
+  form.maybe({"shared", "shared::cta", "shared::cluster"}, 0);
+  form.oneOf({"b64"});
+  return relaxed;
+}
+
+static void buildArrive(Form &form, bool drop) {
+  uint8_t flags = drop ? Drop : 0;
+  if (form.has("expect_tx"))
+    flags |= ExpectsBytes;
+  else if (form.has("noComplete"))
+    flags |= NoComplete;
+  if (takeObjectForm(form))
+    flags |= Relaxed;
+  const Operand *first = form.peekOperand();
+  if (first && first->kind == Operand::Name && first->name == "_")
+    form.takeOperand();
+  else if (first && first->kind != Operand::Address)
+    form.dest(Type::B64);
+  form.address();
+  bool counts =
+      !(flags & ExpectsBytes) && (form.operandsLeft() || flags & NoComplete);
+  if (counts)
+    flags |= HasCount;
+  if (counts || flags & ExpectsBytes)
+    form.source(Type::U32);
+  form.code.form = flags;
+  form.code.run = &arriveAll;
+}
+
+static void buildWait(Form &form) {
+  uint8_t flags = form.has("parity") ? ByParity : 0;
+  if (takeObjectForm(form))
+    flags |= RelaxedWait;
+  form.dest(Type::Pred);
+  form.address();
+  form.source(flags & ByParity ? Type::U32 : Type::B64);
+  form.code.form = flags;
+  form.code.flow = Flow::Phase;
+}
+
+static void buildSimple(Form &form, Handler run, bool hasNumber) {
+  takeObjectForm(form);
+  form.address();
+  if (hasNumber)
+    form.source(Type::U32);
+  form.code.run = run;
+}
+
+static void buildMbarrier(Form &form) {
+  switch (
+      form.oneOf({"init", "inval", "arrive", "arrive_drop", "expect_tx",
+                  "complete_tx", "test_wait", "try_wait", "pending_count"})) {
+  case 0:
+    return buildSimple(form, &init, true);
+  case 1:
+    return buildSimple(form, &invalidate, false);
+  case 2:
+    return buildArrive(form, false);
+  case 3:
+    return buildArrive(form, true);
+  case 4:
+    return buildSimple(form, &changeBytes<1>, true);
+  case 5:
+    return buildSimple(form, &changeBytes<-1>, true);
+  case 6:
+    return buildWait(form);
+  case 7:
+    buildWait(form);
+    if (form.operandsLeft())
+      form.source(Type::U32); // how long to wait
+    return;
+  default:
+    form.oneOf({"b64"});
+    form.dest(Type::U32);
+    form.source(Type::B64);
+    form.code.run = &countPending;
+  }
+}
+
+void raytention::simt::buildCopyArrival(Form &form) {
+  form.oneOf({"arrive"});
+  form.code.form = form.has("noinc");
+  form.maybe({"shared", "shared::cta"}, 0);
+  form.oneOf({"b64"});
+  form.address();
+  form.code.run = &arriveAfterCopies;
+}
+
+void raytention::simt::addMbarrierOps(BuilderTable &table) {
+  table["mbarrier"] = &buildMbarrier;
+}

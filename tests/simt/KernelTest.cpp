@@ -10,7 +10,6 @@
 #include "tests/simt/Support.h"
 
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 
@@ -18,11 +17,6 @@ using namespace raytention::simt;
 using namespace raytention::simt::test;
 
 namespace {
-
-std::string readData(const std::string &name) {
-  auto file = llvm::MemoryBuffer::getFile(RAYTENTION_SIMT_DATA "/" + name);
-  return file ? (*file)->getBuffer().str() : "";
-}
 
 /// Generated text is kept as data: the machine is tested without a compiler.
 enum Text { Stored, Compute80, Compute90a };

@@ -11,6 +11,7 @@
 #include "runtime/nvrtc/Compiler.h"
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 using namespace raytention;
@@ -31,6 +32,11 @@ static const nvrtc::Compiler *getCompiler() {
 
 bool raytention::simt::test::hasNvrtc() { return getCompiler(); }
 
+std::string raytention::simt::test::readData(const std::string &name) {
+  auto file = MemoryBuffer::getFile(RAYTENTION_SIMT_DATA "/" + name);
+  return file ? (*file)->getBuffer().str() : "";
+}
+
 std::string
 raytention::simt::test::compileCuda(const std::string &source,
                                     const std::vector<std::string> &options,
@@ -40,6 +46,7 @@ raytention::simt::test::compileCuda(const std::string &source,
   text.text = source;
   text.options = options;
   text.lineInfo = true;
+  text.headers.push_back({"hopper.h", readData("hopper.h")});
   auto compiled = getCompiler()->compile(text, arch);
   if (compiled)
     return compiled->ptx;

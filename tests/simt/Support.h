@@ -23,7 +23,10 @@ namespace raytention::simt::test {
 
 /// Whether the CUDA compiler library can be opened.
 bool hasNvrtc();
-/// PTX of CUDA text; a failure of the test where it does not compile.
+/// A file of tests/simt/data.
+std::string readData(const std::string &name);
+/// PTX of CUDA text, which may include hopper.h; a failure of the test where it
+/// does not compile.
 std::string compileCuda(const std::string &source,
                         const std::vector<std::string> &options = {},
                         const std::string &arch = "compute_80");
@@ -43,7 +46,7 @@ std::string compileCuda(const std::string &source,
 class Arguments {
 public:
   template <class T> Arguments &add(T value) {
-    while (bytes.size() % sizeof(T))
+    while (bytes.size() % alignof(T))
       bytes.push_back(0);
     const uint8_t *from = reinterpret_cast<const uint8_t *>(&value);
     bytes.insert(bytes.end(), from, from + sizeof(T));

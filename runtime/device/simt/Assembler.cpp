@@ -123,14 +123,26 @@ Error KernelAssembler::statement(const Statement &s) {
     labelPcs[scopes.back().labels[s.name]] = kernel.code.size();
     return Error::success();
   case Statement::Location:
-    file = s.file;
-    sourceLine = s.sourceLine ? s.sourceLine : sourceLine;
+    location(s);
     return Error::success();
   case Statement::Instruction:
     return instruction(s);
   default:
     return Error::success();
   }
+}
+
+/// Call sites name places of earlier locations, which may be inlined as well.
+void KernelAssembler::location(const Statement &s) {
+  file = s.place.file;
+  sourceLine = s.place.line ? s.place.line : sourceLine;
+  caller = 0;
+  if (s.caller.line) {
+    program.callSites.push_back(
+        {s.caller.file, s.caller.line, callers[s.caller]});
+    caller = program.callSites.size();
+  }
+  callers[s.place] = caller;
 }
 
 Error KernelAssembler::declareRegister(const Statement &s) {
@@ -246,6 +258,7 @@ void KernelAssembler::stamp(Instruction &code, const Statement &s) {
   code.line = s.line;
   code.file = file;
   code.sourceLine = sourceLine;
+  code.caller = caller;
   code.mnemonic = mnemonic(s.name);
 }
 
@@ -336,12 +349,13 @@ Error KernelAssembler::inlineCall(const Statement &s, const Function &callee,
   scopes.push_back(std::move(scope));
   active.push_back(&callee);
   returns.push_back(newLabel());
-  uint32_t callFile = file, callLine = sourceLine;
+  uint32_t callFile = file, callLine = sourceLine, callCaller = caller;
   if (Error error = body(callee.body))
     return error;
   labelPcs[returns.back()] = kernel.code.size();
   file = callFile;
   sourceLine = callLine;
+  caller = callCaller;
   returns.pop_back();
   active.pop_back();
   scopes.pop_back();

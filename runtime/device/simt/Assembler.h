@@ -192,6 +192,7 @@ private:
   llvm::Error declareRegister(const Statement &s);
   llvm::Error declareVariable(const Statement &s);
   llvm::Error targetList(const Statement &s);
+  void location(const Statement &s);
   llvm::Error call(const Statement &s);
   llvm::Error inlineCall(const Statement &s, const Function &callee,
                          llvm::ArrayRef<Operand> results,
@@ -218,7 +219,8 @@ private:
   std::map<llvm::StringRef, Register> specials;
   std::map<const Statement *, Place> sharedPlaces;
   std::map<std::string, uint16_t> mnemonics;
-  uint32_t file = 0, sourceLine = 0;
+  uint32_t file = 0, sourceLine = 0, caller = 0;
+  std::map<SourcePlace, uint32_t> callers; ///< of places met so far
   uint64_t localBytes = 0, sharedBytes = 0;
   uint64_t fileBytes = 0;
   uint32_t dynamicAlignment = 16;

@@ -40,10 +40,21 @@ static void landIf(Warp &warp, unsigned lane, uint32_t slot, F lands) {
                 pending.end());
 }
 
+/// Arrivals that stand for these copies tell of them, too.
+static void noteLanded(Warp &warp, unsigned lane) {
+  Block &block = *warp.block;
+  for (auto &[address, object] : block.mbarriers.live)
+    for (LaneArrival &arrival : object.laneArrivals)
+      if (arrival.warp == warp.index && arrival.lane == lane)
+        arrival.time = block.now;
+  block.now += !block.mbarriers.live.empty();
+}
+
 void raytention::simt::landCopies(Warp &warp, unsigned lane,
                                   uint32_t upToGroup) {
   landIf(warp, lane, 0,
          [&](const AsyncCopy &copy) { return copy.group <= upToGroup; });
+  noteLanded(warp, lane);
 }
 
 void raytention::simt::landCopiesFor(Warp &warp, unsigned lane,

@@ -57,8 +57,17 @@ StringRef raytention::simt::getName(FindingKind kind) {
   return "unknown";
 }
 
+/// "lib.h:3 called at k.cu:12".
+static std::string describe(StringRef file, unsigned line,
+                            ArrayRef<SourceLine> callers) {
+  std::string text = (file + ":" + Twine(line)).str();
+  for (const SourceLine &caller : callers)
+    text += " called at " + caller.file + ":" + std::to_string(caller.line);
+  return text;
+}
+
 std::string Finding::text() const {
-  std::string place = line ? formatv("{0}:{1}", file, line).str()
+  std::string place = line ? describe(file, line, callers)
                            : formatv("ptx line {0}", ptxLine).str();
   std::string times = count > 1 ? formatv(", {0} times", count).str() : "";
   return formatv("{0}: {1}: {2} (block {3},{4},{5} warp {6} lane {7}, ptx line "
@@ -68,10 +77,26 @@ std::string Finding::text() const {
       .str();
 }
 
+std::string raytention::simt::fileName(const Program &program, uint32_t file) {
+  auto found = program.files.find(file);
+  return found == program.files.end() ? "" : found->second;
+}
+
+std::vector<SourceLine> raytention::simt::callersOf(const Program &program,
+                                                    const Instruction &at) {
+  std::vector<SourceLine> callers;
+  for (uint32_t index = at.caller; index;) {
+    const CallSite &site = program.callSites[index - 1];
+    callers.push_back({fileName(program, site.file), site.line});
+    index = site.caller;
+  }
+  return callers;
+}
+
 std::string raytention::simt::describePlace(const Program &program,
                                             const Instruction &at) {
-  auto file = program.files.find(at.file);
-  if (!at.sourceLine || file == program.files.end())
+  std::string file = fileName(program, at.file);
+  if (!at.sourceLine || file.empty())
     return "ptx line " + std::to_string(at.line);
-  return file->second + ":" + std::to_string(at.sourceLine);
+  return describe(file, at.sourceLine, callersOf(program, at));
 }

@@ -68,14 +68,13 @@ void Worker::report(FindingKind kind, const Warp &warp, uint32_t pc,
   }
   uint64_t count = isNew ? 1 : found.finding.count;
   const Instruction &at = launch.kernel.code[pc];
-  auto file = launch.program.files.find(at.file);
   found.block = block.linear;
-  found.finding = {
-      kind,          message(),
-      at.line,       file == launch.program.files.end() ? "" : file->second,
-      at.sourceLine, block.index,
-      warp.index,    lane,
-      address,       count};
+  found.finding = {kind,          message(),
+                   at.line,       fileName(launch.program, at.file),
+                   at.sourceLine, callersOf(launch.program, at),
+                   block.index,   warp.index,
+                   lane,          address,
+                   count};
 }
 
 //===----------------------------------------------------------------------===//

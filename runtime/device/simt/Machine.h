@@ -135,7 +135,12 @@ struct Worker {
   GlobalShadow::Page &shadowPage(uint64_t number);
 };
 
-/// "k.cu:12" or "ptx line 40".
+/// Empty where the text does not name it.
+std::string fileName(const Program &program, uint32_t file);
+/// The calls around an instruction, innermost first.
+std::vector<SourceLine> callersOf(const Program &program,
+                                  const Instruction &at);
+/// "k.cu:12", "lib.h:3 called at k.cu:12" or "ptx line 40".
 std::string describePlace(const Program &program, const Instruction &at);
 
 //===----------------------------------------------------------------------===//

@@ -15,7 +15,7 @@ using namespace raytention::simt;
 
 /// Rounds in which a wait may say that its phase has not ended although nothing
 /// else happens in the block: it may do something else then.
-static constexpr uint32_t kMaxStalls = 64;
+static constexpr uint32_t kMaxStalls = 4096;
 
 static void misuse(Warp &warp, unsigned lane, uint32_t address,
                    const Twine &text) {

@@ -77,9 +77,10 @@ struct Instruction {
   uint32_t target = 0; ///< pc, or index of a list of targets
   uint32_t line = 0;   ///< of the PTX text
   uint32_t file = 0, sourceLine = 0;
-  int64_t offset = 0;             ///< added to the address register
-  int64_t offset2 = 0;            ///< to a second one
-  int64_t offset3 = 0;            ///< and a third one
+  uint32_t caller = 0; ///< index of a call site from 1; 0: not inlined
+  int64_t offset = 0;  ///< added to the address register
+  int64_t offset2 = 0; ///< to a second one
+  int64_t offset3 = 0; ///< and a third one
   uint32_t op[kMaxOperands] = {}; ///< destinations, then sources
 };
 
@@ -145,11 +146,18 @@ struct Variable {
   uint8_t *base = nullptr;
 };
 
+/// Where a function was put in place of its call.
+struct CallSite {
+  uint32_t file = 0, line = 0;
+  uint32_t caller = 0; ///< of that place, as in Instruction
+};
+
 struct Program {
   std::vector<Entry> entries;
   std::vector<Kernel> kernels; ///< one per entry
   std::vector<std::string> mnemonics;
   std::map<uint32_t, std::string> files;
+  std::vector<CallSite> callSites;
   std::vector<std::unique_ptr<Variable>> variables;
 };
 

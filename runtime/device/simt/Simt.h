@@ -168,12 +168,19 @@ enum class FindingKind {
 /// "out-of-bounds", "race-between-blocks", ...
 llvm::StringRef getName(FindingKind kind);
 
+struct SourceLine {
+  std::string file;
+  unsigned line = 0;
+};
+
 struct Finding {
   FindingKind kind = FindingKind::OutOfBounds;
   std::string message;  ///< expected and got, without the place
   unsigned ptxLine = 0; ///< 1-based
   std::string file;     ///< CUDA file; empty without line information
   unsigned line = 0;    ///< CUDA line; 0 without line information
+  /// The calls that were replaced by their bodies around it, innermost first.
+  std::vector<SourceLine> callers;
   Dim3 block{0, 0, 0};
   unsigned warp = 0;    ///< within the block
   unsigned lane = 0;    ///< first lane concerned
@@ -181,7 +188,8 @@ struct Finding {
   /// How often the same kind was found at the same instruction.
   uint64_t count = 1;
 
-  /// "k.cu:12: out-of-bounds: ... (block 0,0,0 warp 1 lane 3, ptx line 80)"
+  /// "k.cu:12: out-of-bounds: ... (block 0,0,0 warp 1 lane 3, ptx line 80)";
+  /// "lib.h:3 called at k.cu:12: ..."
   std::string text() const;
 };
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace raytention::simt {
@@ -49,6 +50,14 @@ struct Operand {
   std::vector<Operand> elements; ///< of a Vector or Pair
 };
 
+struct SourcePlace {
+  uint32_t file = 0, line = 0, column = 0;
+  bool operator<(const SourcePlace &other) const {
+    return std::tie(file, line, column) <
+           std::tie(other.file, other.line, other.column);
+  }
+};
+
 struct Statement {
   enum Kind {
     Instruction,
@@ -73,8 +82,8 @@ struct Statement {
   uint32_t alignment = 0; ///< 0: natural
   bool isExtern = false, isArray = false;
   std::vector<Operand> initial;
-  // Locations.
-  uint32_t file = 0, sourceLine = 0;
+  // Locations, and where what stands there was put in place of a call.
+  SourcePlace place, caller;
 };
 
 struct Function {

@@ -275,9 +275,18 @@ private:
   void location(std::vector<Statement> &out) {
     Statement &s = add(out, Statement::Location);
     unsigned line = take().line;
-    s.file = bounded("a file number", 0, UINT32_MAX);
-    s.sourceLine = bounded("a line", 0, UINT32_MAX);
-    skipLine(line);
+    s.place = sourcePlace();
+    while (!failed() && peek().line == line && peek().kind != Token::End)
+      if (take().is("inlined_at"))
+        s.caller = sourcePlace();
+  }
+
+  SourcePlace sourcePlace() {
+    SourcePlace place;
+    place.file = bounded("a file number", 0, UINT32_MAX);
+    place.line = bounded("a line", 0, UINT32_MAX);
+    place.column = bounded("a column", 0, UINT32_MAX);
+    return place;
   }
 
   void registers(std::vector<Statement> &out) {

@@ -129,6 +129,10 @@ static void buildCopy(Form &form) {
 
 static void buildAsync(Form &form) {
   form.oneOf({"async"});
+  if (form.has("bulk"))
+    return buildBulkCopy(form);
+  if (form.has("mbarrier"))
+    return buildCopyArrival(form);
   if (form.has("commit_group")) {
     form.code.run = &commit;
   } else if (form.has("wait_all")) {
@@ -136,10 +140,6 @@ static void buildAsync(Form &form) {
   } else if (form.has("wait_group")) {
     form.code.offset = form.immediate(0, 1 << 20);
     form.code.run = &waitGroup;
-  } else if (form.has("bulk")) {
-    buildBulkCopy(form);
-  } else if (form.has("mbarrier")) {
-    buildCopyArrival(form);
   } else {
     buildCopy(form);
   }

@@ -162,6 +162,15 @@ bool hasEnded(Warp &warp, const Instruction &at, unsigned lane,
   return object.phase > phase;
 }
 
+Mask openLanes(Warp &warp, const Instruction &at, Mask lanes,
+               const Mbarrier &object) {
+  Mask open = 0;
+  forEachLane(lanes, [&](unsigned lane) {
+    open |= Mask(!hasEnded(warp, at, lane, object)) << lane;
+  });
+  return open;
+}
+
 } // namespace
 
 bool raytention::simt::passPhase(Warp &warp, const Instruction &at, Mask lanes,
@@ -172,11 +181,12 @@ bool raytention::simt::passPhase(Warp &warp, const Instruction &at, Mask lanes,
   // A wait for what is no mbarrier was reported: it does not last for ever.
   Mask ended = lanes;
   forEachObject(warp, access, good, [&](Mbarrier &object, Mask group) {
-    landOn(block, object);
-    forEachLane(group, [&](unsigned lane) {
-      if (!hasEnded(warp, at, lane, object))
-        ended &= ~(Mask(1) << lane);
-    });
+    Mask open = openLanes(warp, at, group, object);
+    if (open) {
+      landOn(block, object);
+      open = openLanes(warp, at, group, object);
+    }
+    ended &= ~open;
     if (group & ended && !(at.form & RelaxedWait))
       block.clocks[warp.index].join(object.completed, block.warps.size());
     waitsFor = object.address;

@@ -270,6 +270,9 @@ static bool isKept(StringRef part) {
       .Cases({"trans", "wide", "approx", "shfl", "ballot", "red"}, true)
       .Cases({"commit_group", "wait_group", "wait_all"}, true)
       .Cases({"m16n8k8", "m16n8k16"}, true)
+      .Cases({"bulk", "tensor", "proxy", "mbarrier", "mbarrier_init"}, true)
+      .Cases({"init", "inval", "arrive", "arrive_drop", "expect_tx"}, true)
+      .Cases({"complete_tx", "test_wait", "try_wait", "pending_count"}, true)
       .Default(false);
 }
 

@@ -7,25 +7,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/simt/Simt.h"
+#include "tests/simt/Support.h"
 
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/device/simt/TensorMap.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 #include <random>
 
 using namespace raytention::simt;
+using namespace raytention::simt::test;
 
 // Built with the sanitizers and everything it tests: see CMakeLists.txt.
 
 namespace {
-
-std::string readData(const std::string &name) {
-  auto file = llvm::MemoryBuffer::getFile(RAYTENTION_SIMT_DATA "/" + name);
-  return file ? (*file)->getBuffer().str() : "";
-}
 
 /// Where a token starts that a change of is likely to be parsed far.
 size_t drawPlace(const std::string &text, std::mt19937 &draw) {
@@ -88,23 +81,48 @@ void edit(std::string &text, std::mt19937 &draw) {
   }
 }
 
+/// Boxes of 32 x 32 floats of a buffer.
+void encodeMap(void *base, uint8_t *to) {
+  TensorMap map;
+  map.base = reinterpret_cast<uint64_t>(base);
+  map.rank = 2;
+  map.swizzle = Swizzle::Bytes128;
+  map.size = {32, 200};
+  map.stride = {4, 128};
+  map.box = {32, 32};
+  llvm::cantFail(encode(map, to));
+}
+
+/// A buffer, a view of one, or a small number.
+void fillArgument(Memory &memory, const Parameter &parameter, uint8_t *to) {
+  if (parameter.size == 4) {
+    *to = 3;
+    return;
+  }
+  if (parameter.size != 8 && parameter.size != kTensorMapBytes)
+    return;
+  void *base = llvm::cantFail(memory.allocate(1 << 16, parameter.name));
+  std::memset(base, 0, 1 << 16);
+  if (parameter.size == 8)
+    std::memcpy(to, &base, sizeof(base));
+  else
+    encodeMap(base, to);
+}
+
 /// Launches every entry on small buffers; findings are fine, crashes are not.
 unsigned runAll(const Module &module) {
   unsigned ran = 0;
   for (const Entry &entry : module.entries()) {
     Memory memory;
     std::vector<uint8_t> arguments(entry.parameterBytes);
-    for (const Parameter &parameter : entry.parameters) {
-      if (parameter.size != 8)
-        continue;
-      void *base = llvm::cantFail(memory.allocate(1 << 16, parameter.name));
-      std::memset(base, 0, 1 << 16);
-      std::memcpy(&arguments[parameter.offset], &base, sizeof(base));
-    }
+    for (const Parameter &parameter : entry.parameters)
+      fillArgument(memory, parameter, &arguments[parameter.offset]);
     LaunchOptions options;
     options.threads = 2;
-    options.stepLimit = 3000;
-    auto report = launch(module, entry.name, {2, 1, 1}, {64, 1, 1}, 1024,
+    options.stepLimit = 6000;
+    uint32_t threads =
+        entry.maxThreads ? std::min(160u, entry.maxThreads) : 160;
+    auto report = launch(module, entry.name, {2, 1, 1}, {threads, 1, 1}, 16384,
                          arguments, memory, options);
     if (report)
       ++ran;
@@ -149,7 +167,8 @@ TEST_P(EditTest, EditsNeverCrash) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stored, EditTest,
-                         testing::Values("rows.ptx", "matmul.ptx", "many.ptx"),
+                         testing::Values("rows.ptx", "matmul.ptx", "many.ptx",
+                                         "pipeline.ptx"),
                          [](const auto &info) {
                            std::string name = info.param;
                            return name.substr(0, name.find('.'));

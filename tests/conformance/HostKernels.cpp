@@ -68,7 +68,7 @@ template <auto kernel> HostKernel describe(const char *name) {
 const std::vector<HostKernel> &raytention::test::hostKernels() {
   static const std::vector<HostKernel> table = {
       describe<addOne>("addOne"), describe<axpy>("axpy"),
-      describe<mixed>("mixed"), describe<number>("number"),
-      describe<useShared>("useShared")};
+      describe<mixed>("mixed"),   describe<number>("number"),
+      describe<opaque>("opaque"), describe<useShared>("useShared")};
   return table;
 }

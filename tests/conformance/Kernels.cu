@@ -21,6 +21,11 @@ struct Pair {
   double second;
 };
 
+/// As large and as aligned as a tensor map.
+struct alignas(64) Opaque {
+  unsigned char bytes[128];
+};
+
 /// x[i] += 1.
 extern "C" __global__ void addOne(int *x, long long n) {
   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,6 +51,14 @@ extern "C" __global__ void mixed(signed char a, long long b, short c, double d,
   out[4] = e;
   out[5] = f.first;
   out[6] = f.second;
+}
+
+/// The bytes of b, then a.
+extern "C" __global__ void opaque(signed char a, const Opaque b,
+                                  unsigned char *out) {
+  for (int i = 0; i < 128; ++i)
+    out[i] = b.bytes[i];
+  out[128] = (unsigned char)a;
 }
 
 /// out[l] = l for the linear number l of each block of a grid (X, Y, ...).

@@ -43,6 +43,7 @@ llvm::Expected<std::shared_ptr<Device>> test::openCase(DeviceCase which) {
   case DeviceCase::FakeCuda: {
     ScopedVariable show("RT_HIDE_CUDA", nullptr);
     ScopedVariable fake("RT_LIBCUDA", RAYTENTION_FAKE_CUDA);
+    ScopedVariable hopper("RT_FAKE_CUDA_CAPABILITY", "90");
     return createCudaDevice();
   }
   case DeviceCase::Cuda:

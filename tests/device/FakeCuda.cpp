@@ -14,27 +14,30 @@
 //   RT_FAKE_CUDA_FAIL=cuX:N   cuX returns N
 //   RT_FAKE_CUDA_DEVICES=N    number of GPUs (1)
 //   RT_FAKE_CUDA_VERSION=N    CUDA version of the driver (13000)
+//   RT_FAKE_CUDA_CAPABILITY=N compute capability of the GPUs (80)
+// Built with RT_FAKE_OLD_DRIVER it lacks the functions that are optional.
 //
 //===----------------------------------------------------------------------===//
 
+#include "tests/device/FakeCuda.h"
 #include "tests/conformance/HostKernels.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
 
+using namespace raytention::test::fake;
 using raytention::test::HostKernel;
 using raytention::test::hostKernels;
 using raytention::test::ThreadPlace;
 
 namespace {
 
-constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100,
-              kInvalidDevice = 101, kInvalidImage = 200, kInvalidContext = 201,
-              kInvalidHandle = 400, kNotFound = 500, kNotReady = 600;
+constexpr int kOutOfMemory = 2, kNoDevice = 100, kInvalidDevice = 101,
+              kInvalidImage = 200, kInvalidContext = 201, kInvalidHandle = 400,
+              kNotFound = 500, kNotReady = 600;
 constexpr size_t kMemory = size_t(1) << 30;
 constexpr unsigned kMaxDynamicShared = 99 * 1024;
 
@@ -66,41 +69,9 @@ State &state() {
 char theContext;
 thread_local std::vector<void *> current;
 
-int number(const char *variable, int otherwise) {
-  const char *value = std::getenv(variable);
-  return value ? std::atoi(value) : otherwise;
-}
-
-/// The result that the environment wants of `function`, or 0.
-int wanted(const char *function) {
-  const char *value = std::getenv("RT_FAKE_CUDA_FAIL");
-  size_t length = std::strlen(function);
-  if (!value || std::strncmp(value, function, length) || value[length] != ':')
-    return 0;
-  return std::atoi(value + length + 1);
-}
-
-int needContext() {
-  return !current.empty() && current.back() == &theContext &&
-                 state().contexts > 0
-             ? 0
-             : kInvalidContext;
-}
-
 int needHandle(void *handle) {
   std::lock_guard<std::mutex> lock(state().mutex);
   return state().handles.count(handle) ? needContext() : kInvalidHandle;
-}
-
-/// That the bytes are within one allocation.
-int needMemory(uint64_t address, size_t bytes) {
-  std::lock_guard<std::mutex> lock(state().mutex);
-  auto it = state().memory.upper_bound(address);
-  if (it == state().memory.begin())
-    return kInvalidValue;
-  --it;
-  return address - it->first + bytes <= it->second ? needContext()
-                                                   : kInvalidValue;
 }
 
 template <typename T> int create(void **out) {
@@ -133,15 +104,35 @@ void runBlock(const HostKernel &kernel, void **arguments, ThreadPlace place) {
 
 } // namespace
 
-#define RT_FAKE(NAME, ...)                                                     \
-  extern "C" __attribute__((visibility("default"))) int NAME(__VA_ARGS__)
-#define RT_FAIL_IF_WANTED()                                                    \
-  if (int result = wanted(__func__))                                           \
-  return result
-#define RT_NEED(CALL)                                                          \
-  RT_FAIL_IF_WANTED();                                                         \
-  if (int result = CALL)                                                       \
-  return result
+int raytention::test::fake::number(const char *variable, int otherwise) {
+  const char *value = std::getenv(variable);
+  return value ? std::atoi(value) : otherwise;
+}
+
+int raytention::test::fake::wanted(const char *function) {
+  const char *value = std::getenv("RT_FAKE_CUDA_FAIL");
+  size_t length = std::strlen(function);
+  if (!value || std::strncmp(value, function, length) || value[length] != ':')
+    return 0;
+  return std::atoi(value + length + 1);
+}
+
+int raytention::test::fake::needContext() {
+  return !current.empty() && current.back() == &theContext &&
+                 state().contexts > 0
+             ? 0
+             : kInvalidContext;
+}
+
+int raytention::test::fake::needMemory(uint64_t address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(state().mutex);
+  auto it = state().memory.upper_bound(address);
+  if (it == state().memory.begin())
+    return kInvalidValue;
+  --it;
+  return address - it->first + bytes <= it->second ? needContext()
+                                                   : kInvalidValue;
+}
 
 /// Forgets everything, as a new process would.
 RT_FAKE(fakeCudaReset, void) {
@@ -211,13 +202,15 @@ RT_FAKE(cuDeviceTotalMem_v2, size_t *bytes, int) {
 RT_FAKE(cuDeviceGetAttribute, int *value, int attribute, int) {
   RT_FAIL_IF_WANTED();
   static const std::map<int, int> values = {
-      {1, 1024},       {2, 1024},  {3, 1024},  {4, 64},
-      {5, 2147483647}, {6, 65535}, {7, 65535}, {10, 32},
-      {16, 2},         {75, 8},    {76, 0},    {97, kMaxDynamicShared}};
+      {1, 1024},  {2, 1024},  {3, 1024}, {4, 64}, {5, 2147483647},
+      {6, 65535}, {7, 65535}, {10, 32},  {16, 2}, {97, kMaxDynamicShared}};
+  int capability = number("RT_FAKE_CUDA_CAPABILITY", 80);
   auto it = values.find(attribute);
-  if (it == values.end())
+  if (it == values.end() && attribute != 75 && attribute != 76)
     return kInvalidValue;
-  *value = it->second;
+  *value = attribute == 75   ? capability / 10
+           : attribute == 76 ? capability % 10
+                             : it->second;
   return 0;
 }
 
@@ -348,6 +341,7 @@ RT_FAKE(cuFuncSetAttribute, void *function, int attribute, int value) {
   static_cast<Function *>(function)->allowedShared = unsigned(value);
   return 0;
 }
+#ifndef RT_FAKE_OLD_DRIVER
 RT_FAKE(cuFuncGetParamInfo, void *function, size_t index, size_t *offset,
         size_t *bytes) {
   RT_NEED(needContext());
@@ -358,6 +352,7 @@ RT_FAKE(cuFuncGetParamInfo, void *function, size_t index, size_t *offset,
   *bytes = size_t(sizes[index]);
   return 0;
 }
+#endif
 RT_FAKE(cuLaunchKernel, void *handle, unsigned gx, unsigned gy, unsigned gz,
         unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
         void **arguments, void **extra) {

@@ -10,6 +10,8 @@
 
 #include "tests/device/Support.h"
 
+#include <numeric>
+
 using namespace raytention;
 using namespace raytention::device;
 using namespace raytention::test;
@@ -42,6 +44,38 @@ template <int step> __global__ void stride(int *x) {
 }
 )";
   source.nameExpressions = {"stride<1>", "stride<2>"};
+  return source;
+}
+
+/// Takes the address of its parameter, as kernels do of a tensor map, and has
+/// a body only from compute capability 9.0 on.
+nvrtc::Source gridConstantSource() {
+  nvrtc::Source source;
+  source.name = "map.cu";
+  source.text = R"(
+struct alignas(64) Map { unsigned char bytes[128]; };
+__device__ __noinline__ unsigned char at(const Map *map, int i) {
+  return map->bytes[i];
+}
+extern "C" __global__ void __launch_bounds__(64)
+    copyMap(char before, const __grid_constant__ Map map, unsigned char *out,
+            const __grid_constant__ Map second) {
+#if __CUDA_ARCH__ >= 900
+  for (int i = threadIdx.x; i < 128; i += blockDim.x)
+    out[i] = at(threadIdx.x % 2 ? &map : &second, i);
+  if (threadIdx.x == 0) {
+    unsigned long long address;
+    asm("mov.b64 %0, %1;" : "=l"(address) : "l"(&map));
+    out[128] = before;
+    out[129] = address % 64;
+    unsigned value;
+    asm volatile("ld.param.u32 %0, [%1];" : "=r"(value)
+                 : "l"(__cvta_generic_to_grid_constant(&map)));
+    out[130] = value;
+  }
+#endif
+}
+)";
   return source;
 }
 
@@ -134,6 +168,32 @@ TEST(SimtDevice, CompilesForTheArchitectureThatIsAskedFor) {
   EXPECT_EQ(module->compiled()->arch, "compute_90a");
   module = llvm::cantFail(device->loadCuda(strideSource(), "compute_75"));
   EXPECT_EQ(module->compiled()->arch, "compute_75");
+}
+
+TEST(SimtDevice, AKernelMayTakeTheAddressOfATensorMap) {
+  RT_NVRTC_OR_SKIP(compiler);
+  auto device = createSimtDevice();
+  auto module =
+      llvm::cantFail(device->loadCuda(gridConstantSource(), "compute_90a"));
+  auto kernel = llvm::cantFail(module->getKernel("copyMap"));
+  EXPECT_EQ(kernel->info().argumentBytes,
+            (std::vector<int64_t>{1, 128, 8, 128}));
+  EXPECT_EQ(kernel->info().maxThreads, 64);
+  EncodedTensorMap first, second;
+  std::iota(first.bytes.begin(), first.bytes.end(), uint8_t(1));
+  second.bytes.fill(200);
+  auto out = llvm::cantFail(device->allocate(131));
+  EXPECT_EQ(llvm::toString(kernel->launch(
+                warp(), makeArguments(int8_t(77), first, *out, second))),
+            "");
+  std::vector<uint8_t> expected(131, 200), got(131);
+  for (int i = 1; i < 128; i += 2)
+    expected[i] = first.bytes[i];
+  expected[128] = 77;
+  expected[129] = 0; // aligned to 64 bytes
+  expected[130] = first.bytes[0];
+  EXPECT_EQ(llvm::toString(out->copyTo(got.data(), 131)), "");
+  EXPECT_EQ(got, expected);
 }
 
 TEST(SimtDevice, WithoutNvrtcCudaIsMissing) {

@@ -10,6 +10,7 @@
 #include "tests/simt/Support.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace raytention::simt;
 using namespace raytention::simt::test;
@@ -23,6 +24,8 @@ struct Case {
   const char *body;
   uint32_t threads = 64;
   uint32_t blocks = 1;
+  /// What the fault brings with it; at the case it says why.
+  std::optional<FindingKind> also = std::nullopt;
 };
 
 const char *const prelude = R"(
@@ -127,7 +130,10 @@ const Case cases[] = {
   __syncthreads();
 #endif
   out[i] = s[(i + 32) % 64]; // here
-)"},
+)",
+     64, 1,
+     // The first warp reads before the second has written.
+     FindingKind::UninitializedShared},
     {"NoBarrierBeforeReuse", FindingKind::RaceInBlock, R"(
   float sum = 0;
 #pragma unroll 1
@@ -281,7 +287,11 @@ const Case cases[] = {
   out[i] = s[i];
   out[64 + i] = s[64 + 63 - i]; // here
   WAIT(0);
-)"},
+)",
+     64, 1,
+     // Where the other warp has waited at its end, its copy has landed, but
+     // behind the barrier.
+     FindingKind::RaceInBlock},
     {"AsyncCopyWithoutBarrier", FindingKind::RaceInBlock, R"(
   COPY(s + i, in + i);
   COMMIT();
@@ -290,7 +300,10 @@ const Case cases[] = {
   __syncthreads();
 #endif
   out[i] = s[63 - i]; // here
-)"},
+)",
+     64, 1,
+     // The first warp reads before the second has copied.
+     FindingKind::UninitializedShared},
     {"AsyncCopyLeft", FindingKind::AsyncCopyAtExit, R"(
   COPY(s + i, in + i); // here
   COMMIT();
@@ -374,10 +387,15 @@ TEST_P(FaultTest, IsReportedAtItsLine) {
   unsigned line = lineOfMark(source());
   unsigned other = lineOfMark(source(), line);
   bool found = false;
-  for (const Finding &finding : report.findings)
+  for (const Finding &finding : report.findings) {
     found |= finding.kind == GetParam().kind &&
              (finding.line == line || (other && finding.line == other)) &&
              finding.file.find("k.cu") != std::string::npos;
+    EXPECT_TRUE(finding.kind == GetParam().kind ||
+                finding.kind == GetParam().also)
+        << "expected only " << getName(GetParam().kind).str() << ", got\n"
+        << finding.text();
+  }
   EXPECT_TRUE(found) << "expected " << getName(GetParam().kind).str()
                      << " at line " << line << ", got\n"
                      << describe(report);

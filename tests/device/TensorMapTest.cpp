@@ -9,12 +9,14 @@
 #include "runtime/device/simt/TensorMap.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/cuda/Driver.h"
 #include "runtime/device/simt/SimtDevice.h"
 
 #include "tests/device/FakeCuda.h"
 #include "tests/device/Support.h"
 
 #include <cstring>
+#include <random>
 
 using namespace raytention;
 using namespace raytention::device;
@@ -115,6 +117,112 @@ TEST(TensorMapDevices, TheDriversRefusalIsNamed) {
   EXPECT_EQ(messageOn(*device),
             "tensor map: cuda:0: cuTensorMapEncodeTiled: expected "
             "CUDA_SUCCESS, got CUDA_ERROR_INVALID_VALUE (1)");
+}
+
+/// The driver in host memory, its context current, and some of its memory.
+class FakeDriver {
+public:
+  FakeDriver() {
+    ScopedVariable show("RT_HIDE_CUDA", nullptr);
+    ScopedVariable fake("RT_LIBCUDA", RAYTENTION_FAKE_CUDA);
+    driver = llvm::cantFail(cuda::Driver::open());
+    void *context = nullptr;
+    EXPECT_EQ(driver->cuDevicePrimaryCtxRetain(&context, 0), 0);
+    EXPECT_EQ(driver->cuCtxPushCurrent_v2(context), 0);
+    EXPECT_EQ(driver->cuMemAlloc_v2(&memory, 4096), 0);
+  }
+  ~FakeDriver() {
+    void *context = nullptr;
+    EXPECT_EQ(driver->cuMemFree_v2(memory), 0);
+    EXPECT_EQ(driver->cuCtxPopCurrent_v2(&context), 0);
+    EXPECT_EQ(driver->cuDevicePrimaryCtxRelease_v2(0), 0);
+  }
+
+  int encode(const TensorMap &map, int shift = 0, int interleave = 0,
+             int promotion = 0) const {
+    alignas(64) uint8_t bytes[192];
+    return driver->cuTensorMapEncodeTiled(
+        bytes + shift, int(map.element), map.rank, map.base, map.size.data(),
+        map.stride.data() + 1, map.box.data(), map.step.data(), interleave,
+        int(map.swizzle), promotion, map.fillNaN);
+  }
+
+  std::shared_ptr<cuda::Driver> driver;
+  uint64_t memory = 0;
+};
+
+/// Sets one field to a value at the edge of what is allowed.
+void changeOne(TensorMap &map, std::mt19937 &draw) {
+  auto one = [&](std::initializer_list<uint64_t> values) {
+    return values.begin()[draw() % values.size()];
+  };
+  unsigned i = draw() % 3;
+  constexpr uint64_t maxSize = uint64_t(1) << 32, maxStride = uint64_t(1) << 40;
+  switch (draw() % 9) {
+  case 0:
+    map.size[i] = one({0, 1, 7, 50, 56, 57, maxSize, maxSize + 1});
+    break;
+  case 1:
+    map.stride[i] = one({0, 16, 96, 112, 120, 784, 800, maxStride - 16,
+                         maxStride, maxStride + 16});
+    break;
+  case 2:
+    map.box[i] = uint32_t(one({0, 1, 2, 8, 16, 32, 40, 64, 72, 256, 257}));
+    break;
+  case 3:
+    map.step[1 + i] = uint32_t(one({0, 1, 8, 9}));
+    break;
+  case 4:
+    map.rank = uint8_t(draw() % 7);
+    break;
+  case 5:
+    map.element = TensorElement(draw() % 14);
+    break;
+  case 6:
+    map.swizzle = Swizzle(draw() % 5);
+    break;
+  case 7:
+    map.fillNaN = !map.fillNaN;
+    break;
+  case 8:
+    map.base += one({0, 8, 16});
+    break;
+  }
+}
+
+/// The rules are written down twice, here and in the driver of the tests.
+TEST(TensorMapDevices, TheRulesAreThoseOfTheDriver) {
+  FakeDriver fake;
+  std::mt19937 draw(1);
+  int kept = 0;
+  for (int round = 0; round < 20000; ++round) {
+    TensorMap map{threeDimensions(), fake.memory};
+    for (unsigned changes = draw() % 4; changes; --changes)
+      changeOne(map, draw);
+    std::string message = llvm::toString(checkTensorMap(map));
+    ASSERT_EQ(fake.encode(map) == 0, message.empty()) << message;
+    kept += message.empty();
+  }
+  EXPECT_GT(kept, 2000);
+  EXPECT_LT(kept, 18000);
+}
+
+TEST(TensorMapDevices, TheDriverIsStrict) {
+  constexpr int invalidValue = 1, invalidContext = 201;
+  FakeDriver fake;
+  TensorMap map{threeDimensions(), fake.memory};
+  EXPECT_EQ(fake.encode(map), 0);
+  EXPECT_EQ(fake.encode(map, 64), 0);
+  EXPECT_EQ(fake.encode(map, 32), invalidValue);
+  EXPECT_EQ(fake.encode(map, 0, 1), invalidValue);
+  EXPECT_EQ(fake.encode(map, 0, 0, 3), 0);
+  EXPECT_EQ(fake.encode(map, 0, 0, 4), invalidValue);
+  map.base = 4096;
+  EXPECT_EQ(fake.encode(map), invalidValue) << "not of the device";
+  void *context = nullptr;
+  EXPECT_EQ(fake.driver->cuCtxPopCurrent_v2(&context), 0);
+  EXPECT_EQ(fake.encode(map), invalidContext);
+  EXPECT_EQ(fake.driver->cuCtxPushCurrent_v2(context), 0);
 }
 
 /// The capability is asked first, then the buffer's owner.

@@ -7,27 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tests/simt/Support.h"
-
-#include <algorithm>
-#include <optional>
+#include "tests/simt/Planted.h"
 
 using namespace raytention::simt;
 using namespace raytention::simt::test;
 
 namespace {
-/// The body of k(float *out, const float *in, int *ints, int n), compiled with
-/// FAULTY 1 and 0. The line that is to be reported ends in `here`.
-struct Case {
-  const char *name;
-  FindingKind kind;
-  const char *body;
-  uint32_t threads = 64;
-  uint32_t blocks = 1;
-  /// What the fault brings with it; at the case it says why.
-  std::optional<FindingKind> also = std::nullopt;
-};
-
 const char *const prelude = R"(
 typedef unsigned int u32;
 __device__ u32 addressOf(const void *p) {
@@ -44,7 +29,8 @@ extern "C" __global__ void k(float *out, const float *in, int *ints, int n) {
   __shared__ __align__(16) float s[256];
 )";
 
-const Case cases[] = {
+/// Bodies of k(float *out, const float *in, int *ints, int n).
+const Planted cases[] = {
     {"StorePastTheEnd", FindingKind::OutOfBounds, R"(
 #if FAULTY
   out[i + 193] = 1; // here
@@ -338,31 +324,15 @@ const Case cases[] = {
 )"},
 };
 
-unsigned lineOfMark(const std::string &source, unsigned after = 0) {
-  size_t at = 0;
-  unsigned line = 1;
-  while (at < source.size()) {
-    size_t end = std::min(source.find('\n', at), source.size());
-    if (line > after &&
-        source.substr(at, end - at).find("// here") != std::string::npos)
-      return line;
-    at = end + 1;
-    ++line;
-  }
-  return 0;
-}
-
-class FaultTest : public testing::TestWithParam<Case> {
+class FaultTest : public testing::TestWithParam<Planted> {
 protected:
   std::string source() const {
     return std::string(prelude) + GetParam().body + "}\n";
   }
 
   Report run(bool faulty, uint64_t seed = 0) {
-    const Case &test = GetParam();
-    Machine machine(compileCuda(
-        source(),
-        {faulty ? "--define-macro=FAULTY=1" : "--define-macro=FAULTY=0"}));
+    const Planted &test = GetParam();
+    Machine machine(compileCuda(source(), {faultyOption(faulty)}));
     if (!machine.isLoaded())
       return {};
     std::vector<float> values(256);
@@ -383,22 +353,7 @@ protected:
 
 TEST_P(FaultTest, IsReportedAtItsLine) {
   RT_NEED_NVRTC();
-  Report report = run(true);
-  unsigned line = lineOfMark(source());
-  unsigned other = lineOfMark(source(), line);
-  bool found = false;
-  for (const Finding &finding : report.findings) {
-    found |= finding.kind == GetParam().kind &&
-             (finding.line == line || (other && finding.line == other)) &&
-             finding.file.find("k.cu") != std::string::npos;
-    EXPECT_TRUE(finding.kind == GetParam().kind ||
-                finding.kind == GetParam().also)
-        << "expected only " << getName(GetParam().kind).str() << ", got\n"
-        << finding.text();
-  }
-  EXPECT_TRUE(found) << "expected " << getName(GetParam().kind).str()
-                     << " at line " << line << ", got\n"
-                     << describe(report);
+  expectPlanted(run(true), GetParam(), source());
 }
 
 TEST_P(FaultTest, TwinIsClean) {

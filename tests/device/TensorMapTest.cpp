@@ -56,6 +56,14 @@ std::shared_ptr<Device> fakeGpu(const char *capability,
   return llvm::cantFail(createCudaDevice());
 }
 
+TEST(TensorMapDevices, ArgumentsAreAlignedAsTensorMapsAre) {
+  Arguments arguments;
+  for (int i = 0; i < 10; ++i)
+    arguments.add(int8_t(i)).add(EncodedTensorMap());
+  for (void *value : arguments.pointers())
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(value) % kTensorMapAlignment, 0u);
+}
+
 TEST(TensorMapDevices, OnTheCpuThereAreNone) {
   EXPECT_EQ(messageOn(*createCpuDevice()),
             "cpu: tensor map: expected a GPU of compute capability 9.0 or "

@@ -23,6 +23,7 @@
 #include "tests/conformance/HostKernels.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>

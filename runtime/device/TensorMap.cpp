@@ -115,13 +115,6 @@ private:
     if (stride >= kMaxStride)
       return wrong(i, "a stride of less than " + Twine(kMaxStride) + " bytes",
                    stride);
-    uint64_t below = i == 1 ? bytesOf(map.element) : map.stride[i - 1];
-    uint64_t least = SaturatingMultiply(below, map.size[i - 1]);
-    if (stride < least)
-      return wrong(i,
-                   "a stride of at least the " + Twine(least) +
-                       " bytes of dimension " + Twine(i - 1),
-                   stride);
     return Error::success();
   }
 

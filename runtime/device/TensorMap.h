@@ -58,9 +58,10 @@ struct TensorShape {
   uint8_t rank = 1;
   Swizzle swizzle = Swizzle::None;
   bool fillNaN = false; ///< outside the tensor, instead of zeros
-  std::array<uint64_t, kMaxTensorRank> size{};   ///< elements
-  std::array<uint64_t, kMaxTensorRank> stride{}; ///< bytes; [0] is ignored
-  std::array<uint32_t, kMaxTensorRank> box{};    ///< elements, before steps
+  std::array<uint64_t, kMaxTensorRank> size{}; ///< elements
+  /// Bytes, in any order: heads may lie within positions. [0] is ignored.
+  std::array<uint64_t, kMaxTensorRank> stride{};
+  std::array<uint32_t, kMaxTensorRank> box{}; ///< elements, before steps
   /// Every step-th is moved; [0] is 1.
   std::array<uint32_t, kMaxTensorRank> step{1, 1, 1, 1, 1};
 

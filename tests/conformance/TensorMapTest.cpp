@@ -10,6 +10,8 @@
 
 #include "runtime/device/cpu/CpuDevice.h"
 
+#include "llvm/Support/MemoryBuffer.h"
+
 #include <numeric>
 
 using namespace raytention::device;
@@ -86,6 +88,43 @@ TEST_P(Conformance, RefusesTensorsOutsideTheirBuffer) {
       target->encodeTensorMap(*foreign, 0, rowsOfHalves()).takeError(),
       Problem::InvalidArgument,
       "tensor map: expected a buffer of this device, got one of cpu");
+}
+
+/// Compiled for the architecture that first had tensor maps, or a GPU's own.
+raytention::nvrtc::Source tensorSource() {
+  raytention::nvrtc::Source source;
+  source.name = "TensorKernel.cu";
+  auto file = llvm::MemoryBuffer::getFile(RAYTENTION_TENSOR_KERNEL);
+  source.text = file ? (*file)->getBuffer().str() : "";
+  return source;
+}
+
+/// Rows behind the tensor, and columns before it, are zeros.
+TEST_P(Conformance, MovesBoxesOfTensors) {
+  if (!target->capabilities().copiesTensors)
+    GTEST_SKIP() << target->name() << " has no tensor maps";
+  if (GetParam() == DeviceCase::FakeCuda)
+    GTEST_SKIP() << "the fake driver runs no CUDA code";
+  auto loaded = target->loadCuda(
+      tensorSource(), GetParam() == DeviceCase::Simt ? "compute_90a" : "");
+  ASSERT_TRUE(bool(loaded)) << llvm::toString(loaded.takeError());
+  auto copyBox = llvm::cantFail((*loaded)->getKernel("copyBox"));
+  std::vector<uint16_t> values(kTensorBytes / 2);
+  std::iota(values.begin(), values.end(), uint16_t(1));
+  auto tensor = upload(values);
+  auto map =
+      llvm::cantFail(target->encodeTensorMap(*tensor, 0, rowsOfHalves()));
+  auto out = upload(std::vector<uint16_t>(512, 7));
+  LaunchShape shape;
+  shape.block.x = 32;
+  constexpr int column = -3, row = 5;
+  expectOk(copyBox->launch(shape, makeArguments(map, column, row, *out)));
+  std::vector<uint16_t> got = download<uint16_t>(*out);
+  for (int i = 0; i < 512; ++i) {
+    int x = column + i % 64, y = row + i / 64;
+    bool inside = x >= 0 && y < kRows;
+    EXPECT_EQ(got[i], inside ? values[y * 80 + x] : 0) << i;
+  }
 }
 
 /// Whatever a map is on the device, its bytes get to the kernel.

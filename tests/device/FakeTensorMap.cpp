@@ -33,15 +33,13 @@ bool isIn(uint64_t value, uint64_t least, uint64_t most) {
 bool isEnum(int value, int values) { return value >= 0 && value < values; }
 
 bool dimensionsFit(uint32_t rank, const uint64_t *size, const uint64_t *stride,
-                   const uint32_t *box, const uint32_t *step, uint64_t bytes) {
+                   const uint32_t *box, const uint32_t *step) {
   for (uint32_t i = 0; i < rank; ++i)
     if (!isIn(size[i], 1, uint64_t(1) << 32) || !isIn(box[i], 1, 256) ||
         !isIn(step[i], 1, 8))
       return false;
-  // Divided, as the product may not fit.
   for (uint32_t i = 0; i + 1 < rank; ++i)
-    if (stride[i] % 16 || stride[i] >> 40 ||
-        stride[i] / (i ? stride[i - 1] : bytes) < size[i])
+    if (stride[i] % 16 || stride[i] >> 40)
       return false;
   return true;
 }
@@ -64,7 +62,7 @@ RT_FAKE(cuTensorMapEncodeTiled, void *map, int type, uint32_t rank,
       (fill == 1 && uint32_t(type) < kFirstFloat))
     return kInvalidValue;
   uint64_t bytes = typeBytes[type];
-  if (!dimensionsFit(rank, size, stride, box, step, bytes) ||
+  if (!dimensionsFit(rank, size, stride, box, step) ||
       !rowFits(box[0] * bytes, swizzle))
     return kInvalidValue;
   if (int result = needMemory(address, bytes))

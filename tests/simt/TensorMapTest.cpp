@@ -173,13 +173,8 @@ const Break breaks[] = {
     {[](TensorMap &map) { map.stride[2] = uint64_t(1) << 40; },
      "dimension 2: expected a stride of less than 1099511627776 bytes, got "
      "1099511627776"},
-    {[](TensorMap &map) { map.stride[1] = 128; }, ""},
-    {[](TensorMap &map) { map.stride[1] = 112; },
-     "dimension 1: expected a stride of at least the 128 bytes of dimension 0, "
-     "got 112"},
-    {[](TensorMap &map) { map.stride[2] = 1424; },
-     "dimension 2: expected a stride of at least the 1440 bytes of dimension "
-     "1, got 1424"},
+    // Rows of heads within positions.
+    {[](TensorMap &map) { map.stride[1] = 1440, map.stride[2] = 128; }, ""},
     {[](TensorMap &map) { map.box[1] = 256; }, ""},
     {[](TensorMap &map) { map.box[1] = 257; },
      "dimension 1: expected a box of 1..256 elements, got 257"},
@@ -227,9 +222,7 @@ TEST(TensorMap, SizesThatOverflowAreNotInTheWay) {
   TensorMap map = halves();
   map.size = {uint64_t(1) << 32, uint64_t(1) << 32, 1};
   map.stride = {0, uint64_t(1) << 33, (uint64_t(1) << 40) - 16};
-  EXPECT_EQ(messageOf(map), "tensor map: dimension 2: expected a stride of at "
-                            "least the 18446744073709551615 bytes of dimension "
-                            "1, got 1099511627760");
+  EXPECT_EQ(messageOf(map), "");
   EXPECT_EQ(map.bytesSpanned(), UINT64_MAX);
 }
 

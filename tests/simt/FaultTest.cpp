@@ -315,6 +315,31 @@ const Planted cases[] = {
 #endif
     ;
 )"},
+    // The writer met the second reader, but before that one read.
+    {"OneReaderOfTwoNotWaitedFor", FindingKind::RaceInBlock, R"(
+#define MEET(id, n) asm volatile("bar.sync %0, %1;" ::"n"(id), "n"(n) : "memory")
+  s[i] = i;
+  __syncthreads();
+  float v = 0;
+  if (i < 32) {
+    MEET(1, 64);
+    MEET(2, FAULTY ? 64 : 96);
+    s[i] = v; // here
+  } else if (i < 64) {
+    v = s[i - 32];
+    MEET(5, 32);
+    MEET(5, 32);
+    v += s[i - 32];
+    MEET(2, FAULTY ? 64 : 96);
+  } else {
+    MEET(1, 64);
+    v = s[i - 64];
+    if (!FAULTY)
+      MEET(2, 96);
+  }
+  out[i] = v;
+)",
+     96},
     {"Trap", FindingKind::Trap, R"(
 #if FAULTY
   if (n > 10)

@@ -32,9 +32,11 @@ struct WarpTime {
   uint32_t lanes = 0; ///< a mask
 
   bool covers(uint32_t time, unsigned lane) const {
-    return time <= all || (time <= some && (lanes >> lane & 1));
+    return coversAll(time, 1u << lane);
   }
-  uint32_t latest() const { return std::max(all, some); }
+  bool coversAll(uint32_t time, uint32_t which) const {
+    return time <= all || (time <= some && !(which & ~lanes));
+  }
 
   /// Where both know of different lanes, each of them is given the later time:
   /// a race may be missed, and none is made up.

@@ -51,54 +51,86 @@ static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   return {kind, true, cell.writeThread, cell.writeBlock};
 }
 
-/// Whether all reads noted in the cell, all of this block, came before. Of the
-/// last one the time is known, of the others' warps only that they read no
-/// earlier than the first: a race may be missed, and none is made up.
-static bool areReadsOrdered(const Cell &cell, const Toucher &by) {
-  if (!isOrdered(by, cell.readTime, cell.readThread))
-    return false;
-  if (!cell.manyReaders)
-    return true;
-  for (uint32_t warps = cell.readWarps; warps; warps &= warps - 1)
-    if (cell.firstRead > by.clock->seen.warps[__builtin_ctz(warps)].latest())
+/// Whether reads of a warp of this block came before.
+static bool isReadOrdered(const Toucher &by, unsigned warp, WarpRead read) {
+  // A thread's own accesses are in its order.
+  if (warp == by.thread / 32)
+    read.lanes &= ~(1u << by.thread % 32);
+  return !read.lanes ||
+         by.clock->seen.warps[warp].coversAll(read.time, read.lanes);
+}
+
+/// Whether all reads noted in the cell, all of this block, came before.
+static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
+                            const Toucher &by) {
+  if (!cell.readers)
+    return isReadOrdered(by, cell.readWarp, {cell.readTime, cell.readLanes});
+  const Readers &readers = pool.at(cell.readers);
+  for (uint32_t rest = readers.warps; rest; rest &= rest - 1) {
+    unsigned warp = __builtin_ctz(rest);
+    if (!isReadOrdered(by, warp, readers.reads[warp]))
       return false;
+  }
   return true;
 }
 
-static Conflict againstReads(const Cell &cell, const Toucher &by) {
+static Conflict againstReads(const Cell &cell, ReaderPool &pool,
+                             const Toucher &by) {
   if (!cell.readTime)
     return {};
+  uint32_t thread = cell.readThread();
   if (cell.manyBlocks || cell.readBlock != by.block) {
     if (!cell.manyBlocks && isPublished(by, cell.readBlock, cell.readTime))
       return {};
-    return {Conflict::BlockRace, false, cell.readThread, cell.readBlock};
+    return {Conflict::BlockRace, false, thread, cell.readBlock};
   }
-  if (areReadsOrdered(cell, by))
+  if (areReadsOrdered(cell, pool, by))
     return {};
-  return {Conflict::Race, false, cell.readThread, cell.readBlock};
+  return {Conflict::Race, false, thread, cell.readBlock};
 }
 
-static void noteRead(Cell &cell, const Toucher &by) {
-  uint32_t warp = uint32_t(1) << (by.thread / 32);
-  bool fresh = !cell.readTime || cell.manyBlocks;
-  if (!cell.readTime ||
-      (cell.readBlock == by.block && areReadsOrdered(cell, by))) {
-    cell.manyReaders = false;
-    cell.readWarps = warp;
-    cell.firstRead = by.now;
-  } else if (cell.readBlock != by.block) {
-    cell.manyBlocks = true;
-  } else if (!fresh) {
-    cell.manyReaders |= cell.readThread != by.thread;
-    cell.readWarps |= warp;
+/// Another read that nothing orders behind those noted.
+static void addReader(Cell &cell, ReaderPool &pool, const Toucher &by) {
+  unsigned warp = by.thread / 32;
+  uint32_t lane = 1u << by.thread % 32;
+  if (!cell.readers && warp == cell.readWarp) {
+    cell.readLanes |= lane;
+    return;
   }
+  if (!cell.readers) {
+    cell.readers = pool.allocate();
+    pool.at(cell.readers).note(cell.readWarp, {cell.readTime, cell.readLanes});
+  }
+  Readers &readers = pool.at(cell.readers);
+  WarpRead before = readers.has(warp) ? readers.reads[warp] : WarpRead();
+  // What its lanes read before they last met is no longer asked for.
+  if (isReadOrdered(by, warp, before))
+    before.lanes = 0;
+  readers.note(warp, {by.now, before.lanes | lane});
+  cell.readWarp = warp;
+  cell.readLanes = lane;
+}
+
+static void noteRead(Cell &cell, ReaderPool &pool, const Toucher &by) {
+  bool isFirst = !cell.readTime;
+  if (!isFirst && (cell.manyBlocks || cell.readBlock != by.block)) {
+    cell.manyBlocks = true;
+    pool.release(cell.readers);
+  } else if (!isFirst && !areReadsOrdered(cell, pool, by)) {
+    addReader(cell, pool, by);
+    cell.readTime = by.now;
+    return;
+  }
+  pool.release(cell.readers);
   cell.readTime = by.now;
   cell.readBlock = by.block;
-  cell.readThread = by.thread;
+  cell.readWarp = by.thread / 32;
+  cell.readLanes = 1u << by.thread % 32;
 }
 
-static void noteWrite(Cell &cell, const Toucher &by) {
+static void noteWrite(Cell &cell, ReaderPool &pool, const Toucher &by) {
   uint16_t asyncReads = cell.asyncReads;
+  pool.release(cell.readers);
   cell = Cell();
   cell.asyncReads = asyncReads;
   cell.writeTime = by.now;
@@ -121,14 +153,15 @@ static Conflict againstState(const Cell &cell, const Toucher &by) {
     result.kind = Conflict::Pending;
   else if (cell.asyncReads && by.kind != Touch::Read &&
            cell.readBlock == by.block)
-    result = {Conflict::BeingRead, false, cell.readThread, cell.readBlock};
+    result = {Conflict::BeingRead, false, cell.readThread(), cell.readBlock};
   return result;
 }
 
-Conflict raytention::simt::touch(Cell &cell, const Toucher &by) {
+Conflict raytention::simt::touch(Cell &cell, ReaderPool &pool,
+                                 const Toucher &by) {
   if (by.kind == Touch::EndRead) {
     cell.asyncReads -= cell.asyncReads != 0;
-    noteRead(cell, by);
+    noteRead(cell, pool, by);
     return {};
   }
   Conflict result = againstState(cell, by);
@@ -137,12 +170,12 @@ Conflict raytention::simt::touch(Cell &cell, const Toucher &by) {
   if (by.kind == Touch::Read) {
     // Atomic reads order nothing and collide with no atomic write.
     if (!by.strong)
-      noteRead(cell, by);
+      noteRead(cell, pool, by);
     cell.asyncReads += by.beginsAsync;
     return result;
   }
   if (result.kind == Conflict::None)
-    result = againstReads(cell, by);
-  noteWrite(cell, by);
+    result = againstReads(cell, pool, by);
+  noteWrite(cell, pool, by);
   return result;
 }

@@ -9,7 +9,7 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_SHADOW_H
 
-#include "runtime/device/simt/Clock.h"
+#include "runtime/device/simt/Readers.h"
 
 #include <atomic>
 #include <memory>
@@ -25,9 +25,10 @@ namespace raytention::simt {
 struct Cell {
   uint32_t writeTime = 0, readTime = 0;
   uint32_t writeBlock = 0, readBlock = 0;
-  uint32_t readWarps = 0; ///< of readBlock
-  uint32_t firstRead = 0; ///< of these warps: none read before
-  uint16_t writeThread = 0, readThread = 0;
+  uint32_t readLanes = 0; ///< of readWarp, in readBlock
+  uint32_t readers = 0;   ///< in the pool, where several warps read
+  uint16_t writeThread = 0;
+  uint8_t readWarp = 0;
   /// Of the mbarrier that told of the write, from 1; 0: it is in its thread's
   /// order.
   uint16_t writeSlot = 0;
@@ -36,7 +37,11 @@ struct Cell {
   bool writeAsync = false;  ///< by the async proxy
   bool pending = false;     ///< an async copy will land here
   bool isObject = false;    ///< part of an mbarrier
-  bool manyReaders = false, manyBlocks = false;
+  bool manyBlocks = false;  ///< read it
+
+  uint32_t readThread() const {
+    return readWarp * 32 + (readLanes ? __builtin_ctz(readLanes) : 0);
+  }
 };
 
 enum class Touch : uint8_t { Read, Write, Land, EndRead };
@@ -73,7 +78,7 @@ struct Conflict {
 };
 
 /// Notes the access in the cell and says what it collides with.
-Conflict touch(Cell &cell, const Toucher &by);
+Conflict touch(Cell &cell, ReaderPool &pool, const Toucher &by);
 
 /// Cells of a range of memory, one per word, four where bytes differ.
 class CellRange {
@@ -81,6 +86,8 @@ public:
   explicit CellRange(uint32_t words) : cells(words), split(words) {}
 
   uint32_t bytes() const { return 4 * static_cast<uint32_t>(cells.size()); }
+
+  ReaderPool pool; ///< of the cells
 
   /// Calls f(cell) for the cells of [offset, offset + size).
   template <class F> void forEach(uint32_t offset, uint32_t size, F f) {
@@ -102,6 +109,9 @@ private:
     auto [entry, isNew] = bytewise.try_emplace(word);
     if (isNew) {
       entry->second.fill(cells[word]);
+      if (cells[word].readers)
+        for (unsigned i = 1; i < 4; ++i)
+          entry->second[i].readers = pool.clone(cells[word].readers);
       split[word] = 1;
     }
     return entry->second;

@@ -110,7 +110,7 @@ static void keepFirst(Conflict &worst, const Conflict &conflict) {
 }
 
 /// Cells of blocks that ran before are as good as new.
-static void forgetOldBlocks(Cell &cell, uint32_t start) {
+static void forgetOldBlocks(Cell &cell, ReaderPool &pool, uint32_t start) {
   if (cell.writeTime < start) {
     cell.writeTime = 0;
     cell.pending = cell.isObject = false;
@@ -118,7 +118,8 @@ static void forgetOldBlocks(Cell &cell, uint32_t start) {
   if (cell.readTime < start) {
     cell.readTime = 0;
     cell.asyncReads = 0;
-    cell.manyBlocks = cell.manyReaders = false;
+    cell.manyBlocks = false;
+    pool.release(cell.readers);
   }
 }
 
@@ -126,10 +127,11 @@ Conflict raytention::simt::touchShared(Block &block, uint32_t offset,
                                        uint32_t bytes, const Toucher &by,
                                        bool &fresh) {
   Conflict worst;
+  ReaderPool &pool = block.shadow->pool;
   block.shadow->forEach(offset, bytes, [&](Cell &cell) {
-    forgetOldBlocks(cell, block.start);
+    forgetOldBlocks(cell, pool, block.start);
     fresh |= !cell.writeTime;
-    keepFirst(worst, touch(cell, by));
+    keepFirst(worst, touch(cell, pool, by));
   });
   return worst;
 }
@@ -142,8 +144,9 @@ Conflict raytention::simt::touchGlobal(Worker &worker, uint64_t address,
     GlobalShadow::Page &page = worker.shadowPage(at >> GlobalShadow::kPageBits);
     uint64_t next = std::min(end, (at / pageBytes + 1) * pageBytes);
     std::lock_guard<std::mutex> lock(page.mutex);
-    page.range.forEach(at % pageBytes, next - at,
-                       [&](Cell &cell) { keepFirst(worst, touch(cell, by)); });
+    page.range.forEach(at % pageBytes, next - at, [&](Cell &cell) {
+      keepFirst(worst, touch(cell, page.range.pool, by));
+    });
     at = next;
   }
   return worst;

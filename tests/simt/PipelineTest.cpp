@@ -41,6 +41,7 @@ void checkProfile(const Profile &p) {
   EXPECT_EQ(p.bulkLoads.sectors, bytes / 32);
   EXPECT_EQ(p.bulkStores.requests, kBoxes);
   EXPECT_EQ(p.bulkStores.bytes, bytes);
+  EXPECT_EQ(p.bulkSharedBytes, 2 * kBoxes * 4096); // zeros behind the end, too
   // Four warps read and write a box, eight lanes a row.
   EXPECT_EQ(p.sharedLoads.bytes, kBoxes * 4096);
   EXPECT_EQ(p.sharedStores.bytes, kBoxes * 4096);

@@ -22,7 +22,7 @@ uint64_t Profile::globalSectorBytes() const {
 
 uint64_t Profile::sharedBytes() const {
   return sharedLoads.bytes + sharedStores.bytes + sharedAtomics.bytes +
-         asyncStores.bytes;
+         asyncStores.bytes + bulkSharedBytes;
 }
 
 uint64_t Profile::sharedConflicts() const {
@@ -70,6 +70,7 @@ void Profile::merge(const Profile &other) {
   add(sharedStores, other.sharedStores);
   add(sharedAtomics, other.sharedAtomics);
   add(asyncStores, other.asyncStores);
+  bulkSharedBytes += other.bulkSharedBytes;
   add(localLoads, other.localLoads);
   add(localStores, other.localStores);
   for (const auto &[name, count] : other.matrixProducts)
@@ -125,6 +126,8 @@ std::string Profile::text() const {
   print(os, "shared stores", sharedStores);
   print(os, "shared atomics", sharedAtomics);
   print(os, "async stores", asyncStores);
+  if (bulkSharedBytes)
+    os << formatv("  {0,-16} {1,12} bytes\n", "bulk shared", bulkSharedBytes);
   print(os, "local loads", localLoads);
   print(os, "local stores", localStores);
   for (const auto &[name, count] : matrixProducts)
@@ -180,6 +183,7 @@ json::Object Profile::json() const {
                       {"shared_stores", toJson(sharedStores)},
                       {"shared_atomics", toJson(sharedAtomics)},
                       {"async_stores", toJson(asyncStores)},
+                      {"bulk_shared_bytes", number(bulkSharedBytes)},
                       {"local_loads", toJson(localLoads)},
                       {"local_stores", toJson(localStores)},
                       {"matrix_products", toJson(matrixProducts)},

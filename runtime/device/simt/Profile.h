@@ -50,6 +50,8 @@ struct Profile {
   SharedTraffic sharedLoads, sharedStores, sharedAtomics;
   /// Shared memory written by async copies.
   SharedTraffic asyncStores;
+  /// Shared memory that bulk copies wrote and read, with what they filled.
+  uint64_t bulkSharedBytes = 0;
   LocalTraffic localLoads, localStores;
   /// Warp-wide matrix products by shape and type: "m16n8k16.bf16".
   std::map<std::string, uint64_t> matrixProducts;

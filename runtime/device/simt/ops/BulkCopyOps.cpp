@@ -58,6 +58,7 @@ void count(Warp &warp, const BulkCopy &copy, GlobalTraffic &traffic) {
     return;
   constexpr uint64_t kSector = 32;
   ++traffic.requests;
+  warp.block->worker->profile.bulkSharedBytes += copy.bytes;
   for (const Piece &piece : copy.pieces) {
     if (!piece.global)
       continue;

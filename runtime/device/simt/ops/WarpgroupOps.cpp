@@ -137,13 +137,15 @@ void multiply(Warp &warp, const Instruction &at, Mask lanes) {
 // Order
 //===----------------------------------------------------------------------===//
 
-void fence(Warp &warp, const Instruction &, Mask) { ++warp.products.fences; }
+void fenceRegisters(Warp &warp, const Instruction &, Mask) {
+  ++warp.products.fences;
+}
 
-void commit(Warp &warp, const Instruction &, Mask) {
+void commitGroup(Warp &warp, const Instruction &, Mask) {
   ++warp.products.committed;
 }
 
-void wait(Warp &warp, const Instruction &at, Mask) {
+void waitGroup(Warp &warp, const Instruction &at, Mask) {
   waitForProducts(warp, at.offset);
 }
 
@@ -266,16 +268,16 @@ static void buildWarpgroup(Form &form) {
   case 0:
     return buildProduct(form);
   case 1:
-    form.code.run = &fence;
+    form.code.run = &fenceRegisters;
     break;
   case 2:
-    form.code.run = &commit;
+    form.code.run = &commitGroup;
     break;
   default:
-    form.code.run = &wait;
+    form.code.run = &waitGroup;
   }
   takeAligned(form);
-  if (form.code.run == &wait)
+  if (form.code.run == &waitGroup)
     form.code.offset = form.immediate(0, INT32_MAX);
 }
 

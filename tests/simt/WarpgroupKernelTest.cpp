@@ -32,13 +32,6 @@ struct Shape {
 /// and visible to products; `d` is to be stored by store().
 const char *const head = R"(
 extern __shared__ __align__(1024) char shared[];
-template <int N> DEVICE void store(float *c, const float (&d)[N][4]) {
-  int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
-  for (int j = 0; j < N; ++j)
-    for (int i = 0; i < 4; ++i)
-      c[(16 * warp + lane / 4 + i / 2 * 8) * COLUMNS + 8 * j + lane % 4 * 2 +
-        i % 2] = d[j][i];
-}
 DEVICE void loadAll(const u16 *a, const u16 *b) {
   for (int tile = 0; tile < DEPTH / 64; ++tile) {
     load(shared + tile * 8192, a + 64 * tile, 64, DEPTH);
@@ -67,7 +60,7 @@ const Shape shapes[] = {
     wgmma(d, stepOfA(k), stepOfB(k), k != 0);
   commit();
   wait<0>();
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"ZeroedThenLooped", 128, 256, R"(
   float d[16][4] = {};
@@ -78,7 +71,7 @@ const Shape shapes[] = {
     wgmma(d, stepOfA(k), stepOfB(k));
   commit();
   wait<0>();
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"OneGroupInFlight", 64, 256, R"(
   float d[8][4] = {};
@@ -92,7 +85,7 @@ const Shape shapes[] = {
     wait<1>();
   }
   wait<0>();
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"TwoBuffersOneInFlight", 64, 512, R"(
   // The tile of the product in flight stays; the other one is filled.
@@ -120,7 +113,7 @@ const Shape shapes[] = {
     __syncthreads();
   }
   wait<0>();
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"TwoAccumulators", 64, 128, R"(
   // Halves of the columns in groups of their own, finished one by one.
@@ -133,9 +126,9 @@ const Shape shapes[] = {
     commit();
   }
   wait<1>();
-  store(c, d[0]);
+  store(c, COLUMNS, d[0]);
   wait<0>();
-  store(c + 32, d[1]);
+  store(c + 32, COLUMNS, d[1]);
 )"},
     {"ScaledBetween", 64, 256, R"(
   float d[8][4] = {}, before[32];
@@ -146,6 +139,7 @@ const Shape shapes[] = {
       before[i] = d[i / 4][i % 4];
       d[i / 4][i % 4] *= 2;
     }
+    keep(d);
     fence();
     for (int k = 0; k < 4; ++k)
       wgmma(d, stepOfA(tile * 4 + k), stepOfB(tile * 4 + k));
@@ -154,7 +148,7 @@ const Shape shapes[] = {
     for (int i = 0; i < 32; ++i)
       d[i / 4][i % 4] -= before[i];
   }
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"RegistersOfA", 64, 64, R"(
   float d[8][4] = {};
@@ -170,7 +164,7 @@ const Shape shapes[] = {
     wgmmaRegisters(d, fragments[k], stepOfB(k));
   commit();
   wait<0>();
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"ConvertedBetween", 64, 64, R"(
   // A product whose result is rounded and becomes A, as in attention.
@@ -195,7 +189,7 @@ const Shape shapes[] = {
     commit();
   }
   wait<0>();
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"TwoWarpgroups", 64, 256, R"(
   // Each takes half of the depth; sums meet in shared memory.
@@ -218,7 +212,7 @@ const Shape shapes[] = {
     return;
   for (int i = 0; i < 32; ++i)
     d[i / 4][i % 4] += sums[i * 128 + threadIdx.x];
-  store(c, d);
+  store(c, COLUMNS, d);
 )",
      256},
     {"FlatAccumulators", 64, 128, R"(
@@ -237,7 +231,7 @@ const Shape shapes[] = {
   float d[8][4];
   for (int i = 0; i < 32; ++i)
     d[i / 4][i % 4] = flat[i];
-  store(c, d);
+  store(c, COLUMNS, d);
 )"},
     {"NextWhileLastIsRead", 64, 256, R"(
   // A sum is added up while the product of the next tile runs.
@@ -259,7 +253,7 @@ const Shape shapes[] = {
       for (int i = 0; i < 32; ++i)
         sum[i / 4][i % 4] += d[(tile + 1) % 2][i / 4][i % 4];
   }
-  store(c, sum);
+  store(c, COLUMNS, sum);
 )"},
 };
 
@@ -279,7 +273,8 @@ std::vector<uint16_t> makeMatrix(unsigned count, unsigned first) {
 
 std::string sourceOf(const Shape &shape) {
   return "#define COLUMNS " + std::to_string(shape.columns) +
-         "\n#define DEPTH " + std::to_string(shape.depth) + warpgroupPrelude +
+         "\n#define DEPTH " + std::to_string(shape.depth) +
+         "\n#include \"wgmma.h\"\n" +
          wgmmaFunction("wgmma", shape.columns, false) +
          wgmmaFunction("wgmmaHalf", shape.columns / 2, false) +
          wgmmaFunction("wgmmaRegisters", shape.columns, true) +

@@ -14,7 +14,7 @@ using namespace raytention::simt::test;
 
 namespace {
 /// k(c, a, b): tiles of A (64 rows) and of B (16 rows) of 64 columns, which
-/// fill() puts at `s` and `tileB`.
+/// fill() puts at `s` and `tileB`, for a warpgroup where no more are asked for.
 const char *const prelude = R"(
 extern __shared__ __align__(1024) char s[];
 #define tileB (s + 8192)
@@ -120,6 +120,21 @@ const Planted cases[] = {
   commit();
   wait<0>();
   store(c, 16, e);
+)"},
+    {"RegisterOfAWritten", FindingKind::WgmmaUnfinished, R"(
+  fill(a, b);
+  u32 fragment[4];
+  for (int j = 0; j < 4; ++j)
+    fragment[j] = packHere(i, j);
+  fence();
+  wgmmaRegisters(d, fragment, describe(tileB));
+  commit();
+#if !FAULTY
+  wait<0>();
+#endif
+  asm volatile("add.u32 %0, %0, 1;" : "+r"(fragment[1])::"memory"); // here
+  wait<0>();
+  c[i] = fragment[1];
 )"},
     //===------------------------------------------------------------------===//
     // Shared memory in flight
@@ -278,7 +293,7 @@ const Planted cases[] = {
     {"DifferentProducts", FindingKind::DivergentCollective, R"(
   fill(a, b);
   fence();
-  if (FAULTY ? i < 96 : b)
+  if (FAULTY ? i < 96 : b != 0)
     wgmma(d, describe(s), describe(tileB)); // here
   else
     wgmma8(*(float (*)[1][4])d, describe(s), describe(tileB)); // here
@@ -374,7 +389,8 @@ protected:
     uint16_t *a = machine.buffer(std::vector<uint16_t>(64 * 64, 0x3F80), "a");
     uint16_t *b = machine.buffer(std::vector<uint16_t>(16 * 64, 0x4000), "b");
     float *c = machine.buffer(std::vector<float>(64 * 16), "c");
-    return machine.run("k", {test.blocks, 1, 1}, {test.threads, 1, 1}, 16384,
+    uint32_t threads = std::max(test.threads, 128u);
+    return machine.run("k", {test.blocks, 1, 1}, {threads, 1, 1}, 16384,
                        pack(c, a, b));
   }
 };

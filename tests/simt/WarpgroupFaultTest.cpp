@@ -282,6 +282,14 @@ const Planted cases[] = {
   commit();
   wait<0>();
 )"},
+    {"OneWarpStaysAwayFirst", FindingKind::DivergentCollective, R"(
+  fill(a, b);
+  fence();
+  if (!FAULTY || i >= 32)
+    wgmma(d, describe(s), describe(tileB)); // here
+  commit();
+  wait<0>();
+)"},
     {"OneWarpStaysAwayLast", FindingKind::DivergentCollective, R"(
   fill(a, b);
   fence();

@@ -46,7 +46,8 @@ raytention::simt::test::compileCuda(const std::string &source,
   text.text = source;
   text.options = options;
   text.lineInfo = true;
-  text.headers.push_back({"hopper.h", readData("hopper.h")});
+  for (const char *header : {"hopper.h", "wgmma.h"})
+    text.headers.push_back({header, readData(header)});
   auto compiled = getCompiler()->compile(text, arch);
   if (compiled)
     return compiled->ptx;

@@ -25,8 +25,8 @@ namespace raytention::simt::test {
 bool hasNvrtc();
 /// A file of tests/simt/data.
 std::string readData(const std::string &name);
-/// PTX of CUDA text, which may include hopper.h; a failure of the test where it
-/// does not compile.
+/// PTX of CUDA text, which may include hopper.h and wgmma.h; a failure of the
+/// test where it does not compile.
 std::string compileCuda(const std::string &source,
                         const std::vector<std::string> &options = {},
                         const std::string &arch = "compute_80");

@@ -273,6 +273,7 @@ static bool isKept(StringRef part) {
       .Cases({"bulk", "tensor", "proxy", "mbarrier", "mbarrier_init"}, true)
       .Cases({"init", "inval", "arrive", "arrive_drop", "expect_tx"}, true)
       .Cases({"complete_tx", "test_wait", "try_wait", "pending_count"}, true)
+      .Cases({"mma_async", "fence"}, true)
       .Default(false);
 }
 

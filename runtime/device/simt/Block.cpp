@@ -252,6 +252,7 @@ static void startWarp(Warp &warp, unsigned threads) {
   warp.fragments.push_back(all);
   for (LaneCopies &copies : warp.copies)
     copies.clear();
+  warp.products = WarpProducts();
   warp.turns = 0;
 }
 
@@ -289,6 +290,8 @@ static void startBlock(Block &block, uint64_t linear) {
   std::fill(block.shared.begin(), block.shared.end(), 0xFF);
   std::fill(block.local.begin(), block.local.end(), 0xFF);
   block.barriers.fill(Barrier());
+  block.warpgroups.assign(
+      (block.warps.size() + kWarpsPerGroup - 1) / kWarpsPerGroup, Warpgroup());
   block.steps = 0;
   block.acquired = block.abandoned = false;
   for (Warp &warp : block.warps)

@@ -47,6 +47,14 @@ StringRef raytention::simt::getName(FindingKind kind) {
     return "mbarrier-misuse";
   case FindingKind::BulkCopyMisuse:
     return "bulk-copy-misuse";
+  case FindingKind::WgmmaUnfinished:
+    return "wgmma-unfinished";
+  case FindingKind::WgmmaUnfenced:
+    return "wgmma-unfenced";
+  case FindingKind::WgmmaAtExit:
+    return "wgmma-at-exit";
+  case FindingKind::BadDescriptor:
+    return "bad-descriptor";
   case FindingKind::Deadlock:
     return "deadlock";
   case FindingKind::StepLimit:

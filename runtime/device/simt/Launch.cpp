@@ -31,6 +31,7 @@ static constexpr uint64_t kMaxShuffled = 1 << 24;
 Worker::Worker(Launch &launch)
     : launch(launch), checks(launch.options.checks),
       profiling(launch.options.profile),
+      followsProducts(checks && !launch.kernel.products.empty()),
       issued(profiling ? launch.kernel.code.size() : 0) {
   for (const std::unique_ptr<Variable> &variable : launch.program.variables)
     variables.push_back({reinterpret_cast<uint64_t>(variable->base),

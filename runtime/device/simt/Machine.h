@@ -50,12 +50,16 @@ struct Warp {
   std::vector<Fragment> fragments;
   std::array<LaneCopies, kLanes> copies;
   bool hasCopies = false;
+  WarpProducts products;
 
   template <class T> T *reg(uint32_t offset) {
     return reinterpret_cast<T *>(file + offset);
   }
   Mask &written(uint32_t offset) { return *reg<Mask>(offset - sizeof(Mask)); }
   Mask &predicate(uint32_t offset) { return *reg<Mask>(offset); }
+  RegisterMarks &marks(uint32_t offset) {
+    return *reg<RegisterMarks>(offset - sizeof(Mask) - sizeof(RegisterMarks));
+  }
 };
 
 struct Barrier {
@@ -81,6 +85,7 @@ struct Block {
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
   Mbarriers mbarriers;
+  std::vector<Warpgroup> warpgroups;
   std::array<Clock, kMaxWarps> clocks; ///< by warp
   uint32_t now = 1, start = 1;
   uint64_t steps = 0;
@@ -118,6 +123,7 @@ struct Worker {
   Launch &launch;
   Block block;
   bool checks, profiling;
+  bool followsProducts; ///< checks a kernel with wgmma
   Profile profile;
   std::vector<IssueCount> issued; ///< by pc
   std::map<std::pair<uint32_t, FindingKind>, FoundAt> findings;
@@ -210,6 +216,8 @@ bool passPhase(Warp &warp, const Instruction &at, Mask lanes, bool forced,
                uint32_t &object);
 /// Orders all the warp did before against what its lanes do next.
 void tickWarp(Warp &warp);
+/// Reports lanes of a register that were never written.
+void checkWritten(Warp &warp, uint32_t reg, Mask lanes);
 /// Lets the first fragment that waits for lanes of its warp go on without them.
 bool forceOneApart(Warp &warp);
 bool hasReady(const Warp &warp);

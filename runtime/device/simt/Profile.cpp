@@ -22,7 +22,7 @@ uint64_t Profile::globalSectorBytes() const {
 
 uint64_t Profile::sharedBytes() const {
   return sharedLoads.bytes + sharedStores.bytes + sharedAtomics.bytes +
-         asyncStores.bytes + bulkSharedBytes;
+         asyncStores.bytes + bulkSharedBytes + productLoads.bytes;
 }
 
 uint64_t Profile::sharedConflicts() const {
@@ -73,6 +73,7 @@ void Profile::merge(const Profile &other) {
   bulkSharedBytes += other.bulkSharedBytes;
   add(localLoads, other.localLoads);
   add(localStores, other.localStores);
+  add(productLoads, other.productLoads);
   for (const auto &[name, count] : other.matrixProducts)
     matrixProducts[name] += count;
   matrixFlops += other.matrixFlops;
@@ -130,8 +131,9 @@ std::string Profile::text() const {
     os << formatv("  {0,-16} {1,12} bytes\n", "bulk shared", bulkSharedBytes);
   print(os, "local loads", localLoads);
   print(os, "local stores", localStores);
+  print(os, "product loads", productLoads);
   for (const auto &[name, count] : matrixProducts)
-    os << formatv("  mma {0,-12} {1,12}\n", name, count);
+    os << formatv("  mma {0,-20} {1,12}\n", name, count);
   for (const auto &[name, count] : mix)
     os << formatv("  {0,-24} {1,12}\n", name, count);
   return result;
@@ -186,6 +188,7 @@ json::Object Profile::json() const {
                       {"bulk_shared_bytes", number(bulkSharedBytes)},
                       {"local_loads", toJson(localLoads)},
                       {"local_stores", toJson(localStores)},
+                      {"product_loads", toJson(productLoads)},
                       {"matrix_products", toJson(matrixProducts)},
                       {"matrix_flops", number(matrixFlops)},
                       {"scalar_flops", number(scalarFlops)},

@@ -53,7 +53,11 @@ struct Profile {
   /// Shared memory that bulk copies wrote and read, with what they filled.
   uint64_t bulkSharedBytes = 0;
   LocalTraffic localLoads, localStores;
-  /// Warp-wide matrix products by shape and type: "m16n8k16.bf16".
+  /// Shared memory read by wgmma: A by each warp, B once by the four that share
+  /// it. A request is one operand.
+  LocalTraffic productLoads;
+  /// Products by shape and type: "m16n8k16.bf16" once a warp,
+  /// "wgmma.m64n128k16.bf16" once a warpgroup; with sums in f16, ".f16.f16".
   std::map<std::string, uint64_t> matrixProducts;
   uint64_t matrixFlops = 0;
   uint64_t scalarFlops = 0; ///< a fused multiply-add is two

@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_PROGRAM_H
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_PROGRAM_H
 
+#include "runtime/device/simt/Products.h"
 #include "runtime/device/simt/Simt.h"
 
 #include <array>
@@ -50,7 +51,7 @@ enum class BarrierForm : uint8_t { Sync, Arrive, And, Or, Popc };
 
 /// Registers are named by the offset of their lanes in the warp's register
 /// file. In front of each stand 32 bytes, the last four of which are the mask
-/// of lanes that were written.
+/// of lanes that were written; before it stand its RegisterMarks.
 constexpr uint32_t kRegisterHeader = 32;
 constexpr unsigned kMaxOperands = 18;
 
@@ -65,6 +66,7 @@ struct Instruction {
   bool aligned = false; ///< all lanes of the warp must come together
   bool strong = false;  ///< volatile, relaxed, acquire, release or atomic
   bool fixedCount = false;
+  bool isProduct = false; ///< wgmma.mma_async: `target` is its Product
   uint8_t destinations = 0, sources = 0;
   uint8_t bytes = 0;  ///< of one element in memory
   uint8_t vector = 1; ///< elements per lane
@@ -130,6 +132,7 @@ struct Kernel {
   Entry entry;
   std::vector<Instruction> code;
   std::vector<std::vector<uint32_t>> targets; ///< of indexed branches
+  std::vector<Product> products;
   std::vector<Constant> constants;
   std::vector<SpecialRegister> specials;
   std::map<uint32_t, std::string> registerNames;

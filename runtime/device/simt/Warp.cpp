@@ -41,12 +41,14 @@ static void reportRegister(Warp &warp, uint32_t reg, Mask missing) {
   warp.written(reg) |= missing;
 }
 
+void raytention::simt::checkWritten(Warp &warp, uint32_t reg, Mask lanes) {
+  if (Mask missing = lanes & ~warp.written(reg))
+    reportRegister(warp, reg, missing);
+}
+
 static void checkSources(Warp &warp, const Instruction &at, Mask active) {
-  for (unsigned i = 0; i < at.sources; ++i) {
-    uint32_t reg = at.op[at.destinations + i];
-    if (Mask missing = active & ~warp.written(reg))
-      reportRegister(warp, reg, missing);
-  }
+  for (unsigned i = 0; i < at.sources; ++i)
+    checkWritten(warp, at.op[at.destinations + i], active);
 }
 
 static void noteWritten(Warp &warp, const Instruction &at, Mask active) {
@@ -65,9 +67,12 @@ static void noteWritten(Warp &warp, const Instruction &at, Mask active) {
 }
 
 static void execute(Warp &warp, const Instruction &at, Mask active) {
-  bool checks = warp.block->worker->checks;
+  const Worker &worker = *warp.block->worker;
+  bool checks = worker.checks;
   if (checks && !at.copies)
     checkSources(warp, at, active);
+  if (worker.followsProducts && !at.isProduct)
+    noteRegisterUse(warp, at);
   if (at.run)
     at.run(warp, at, active);
   if (checks)
@@ -284,6 +289,8 @@ private:
     forEachLane(active, [&](unsigned lane) { reportCopiesAtExit(warp, lane); });
     warp.alive &= ~active;
     mask &= ~active;
+    if (worker.followsProducts)
+      leaveProducts(warp);
     ++pc;
   }
 

@@ -32,6 +32,7 @@ void addAtomicOps(BuilderTable &table);
 void addAsyncOps(BuilderTable &table);
 void addCollectiveOps(BuilderTable &table);
 void addMatrixOps(BuilderTable &table);
+void addWarpgroupOps(BuilderTable &table);
 void addControlOps(BuilderTable &table);
 void addFenceOps(BuilderTable &table);
 void addMbarrierOps(BuilderTable &table);

@@ -25,6 +25,7 @@ static BuilderTable makeTable() {
   addAsyncOps(table);
   addCollectiveOps(table);
   addMatrixOps(table);
+  addWarpgroupOps(table);
   addControlOps(table);
   addFenceOps(table);
   addMbarrierOps(table);

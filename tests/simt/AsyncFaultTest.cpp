@@ -64,7 +64,9 @@ const Planted cases[] = {
   wait(bar, 0);
 #endif
 )"},
-    {"WrongParity", FindingKind::AsyncCopyUnfinished, R"(
+    {"WrongParity",
+     FindingKind::AsyncCopyUnfinished,
+     R"(
   if (i == 0) {
     arriveExpect(bar, 1024);
     load(s, in, 1024, bar);
@@ -73,7 +75,9 @@ const Planted cases[] = {
   out[i] = s[i]; // here
 )",
      // Nobody waits for it either.
-     64, 1, FindingKind::AsyncCopyAtExit},
+     64,
+     1,
+     {FindingKind::AsyncCopyAtExit}},
     {"TooFewBytesExpected", FindingKind::Deadlock, R"(
   if (i == 0) {
     arriveExpect(bar, FAULTY ? 512 : 1024);
@@ -163,7 +167,9 @@ const Planted cases[] = {
     waitStores();
   }
 )"},
-    {"StoreWithoutBarrier", FindingKind::RaceInBlock, R"(
+    {"StoreWithoutBarrier",
+     FindingKind::RaceInBlock,
+     R"(
   s[i] = i; // here
   fenceProxy();
 #if FAULTY
@@ -177,9 +183,10 @@ const Planted cases[] = {
     waitStores();
   }
 )",
-     64, 1,
+     64,
+     1,
      // The other warp has not written yet.
-     FindingKind::UninitializedShared},
+     {FindingKind::UninitializedShared}},
     {"SourceOverwritten", FindingKind::AsyncReadUnfinished, R"(
   s[i] = i;
   fenceProxy();
@@ -318,7 +325,9 @@ const Planted cases[] = {
   }
   asm volatile("cp.async.wait_all;" ::: "memory");
 )"},
-    {"MisalignedBox", FindingKind::Misaligned, R"(
+    {"MisalignedBox",
+     FindingKind::Misaligned,
+     R"(
   if (i == 0) {
     arriveExpect(bar, 1024);
     loadBox(s + 4 * FAULTY, &map, 0, 0, bar); // here
@@ -326,7 +335,9 @@ const Planted cases[] = {
       wait(bar, 0);
   }
 )",
-     64, 1, FindingKind::AsyncCopyAtExit},
+     64,
+     1,
+     {FindingKind::AsyncCopyAtExit}},
     {"BoxBeyondShared", FindingKind::OutOfBounds, R"(
   if (i == 0) {
     arriveExpect(bar, 1024);

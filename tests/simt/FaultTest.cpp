@@ -110,16 +110,19 @@ const Planted cases[] = {
   __syncthreads();
   ints[i] = ((int *)s)[i ^ 1]; // here
 )"},
-    {"NoBarrierAfterWrite", FindingKind::RaceInBlock, R"(
+    {"NoBarrierAfterWrite",
+     FindingKind::RaceInBlock,
+     R"(
   s[i] = i;
 #if !FAULTY
   __syncthreads();
 #endif
   out[i] = s[(i + 32) % 64]; // here
 )",
-     64, 1,
+     64,
+     1,
      // The first warp reads before the second has written.
-     FindingKind::UninitializedShared},
+     {FindingKind::UninitializedShared}},
     {"NoBarrierBeforeReuse", FindingKind::RaceInBlock, R"(
   float sum = 0;
 #pragma unroll 1
@@ -259,7 +262,9 @@ const Planted cases[] = {
   out[i] = s[i]; // here
   WAIT(0);
 )"},
-    {"AsyncCopyOneGroupShort", FindingKind::AsyncCopyUnfinished, R"(
+    {"AsyncCopyOneGroupShort",
+     FindingKind::AsyncCopyUnfinished,
+     R"(
   COPY(s + i, in + i);
   COMMIT();
   COPY(s + 64 + i, in + 64 + i);
@@ -274,11 +279,14 @@ const Planted cases[] = {
   out[64 + i] = s[64 + 63 - i]; // here
   WAIT(0);
 )",
-     64, 1,
+     64,
+     1,
      // Where the other warp has waited at its end, its copy has landed, but
      // behind the barrier.
-     FindingKind::RaceInBlock},
-    {"AsyncCopyWithoutBarrier", FindingKind::RaceInBlock, R"(
+     {FindingKind::RaceInBlock}},
+    {"AsyncCopyWithoutBarrier",
+     FindingKind::RaceInBlock,
+     R"(
   COPY(s + i, in + i);
   COMMIT();
   WAIT(0);
@@ -287,9 +295,10 @@ const Planted cases[] = {
 #endif
   out[i] = s[63 - i]; // here
 )",
-     64, 1,
+     64,
+     1,
      // The first warp reads before the second has copied.
-     FindingKind::UninitializedShared},
+     {FindingKind::UninitializedShared}},
     {"AsyncCopyLeft", FindingKind::AsyncCopyAtExit, R"(
   COPY(s + i, in + i); // here
   COMMIT();

@@ -22,7 +22,7 @@ struct Planted {
   uint32_t threads = 64;
   uint32_t blocks = 1;
   /// What the fault brings with it; at the case it says why.
-  std::optional<FindingKind> also = std::nullopt;
+  std::vector<FindingKind> also = {};
 };
 
 /// "--define-macro=FAULTY=1".

@@ -165,19 +165,27 @@ const Planted cases[] = {
   __syncthreads();
   wait<0>();
 )"},
+    // Its own warps know that all four warps' parts are over; others do not.
     {"NoBarrierAfterTheWait", FindingKind::RaceInBlock, R"(
   fill(a, b);
-  fence();
-  wgmma(d, describe(s), describe(tileB)); // here
-  commit();
-  wait<0>();
+  if (i < 128) {
+    fence();
+    wgmma(d, describe(s), describe(tileB));
+    commit();
+    wait<0>();
+    if (i < 16)
+      *elementOf(tileB, i, 1) = 0;
+  }
 #if !FAULTY
   __syncthreads();
 #endif
-  if (i < 16)
-    *elementOf(tileB, i, 1) = 0; // here
-)"},
-    {"NoBarrierBefore", FindingKind::RaceInBlock, R"(
+  if (i >= 144)
+    *elementOf(tileB, i - 144, 0) = 0; // here
+)",
+     160},
+    {"NoBarrierBefore",
+     FindingKind::RaceInBlock,
+     R"(
   load(s, a, 64, 64);
   load(tileB, b, 16, 64);
   proxyFence();
@@ -192,7 +200,9 @@ const Planted cases[] = {
   wait<0>();
 )",
      // Warps that come first read what others write later.
-     128, 1, FindingKind::UninitializedShared},
+     128,
+     1,
+     {FindingKind::UninitializedShared, FindingKind::AsyncReadUnfinished}},
     {"NoProxyFence", FindingKind::NoProxyFence, R"(
   load(s, a, 64, 64);
   load(tileB, b, 16, 64);

@@ -301,6 +301,8 @@ static void startBlock(Block &block, uint64_t linear) {
 static std::string describeWait(const Block &block, const Fragment &fragment) {
   if (fragment.state != Fragment::AtPhase)
     return " in barrier " + std::to_string(fragment.barrier);
+  if (fragment.object == kNoObject)
+    return " for the other warps of its warpgroup";
   std::string text =
       " for the mbarrier at shared address " + std::to_string(fragment.object);
   auto object = block.mbarriers.live.find(fragment.object);

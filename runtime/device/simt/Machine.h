@@ -25,6 +25,8 @@ namespace raytention::simt {
 struct Block;
 struct Worker;
 
+constexpr uint32_t kNoObject = ~0u;
+
 /// Lanes of a warp that stand at the same place.
 struct Fragment {
   /// Apart: other lanes of the warp must come before the instruction starts.
@@ -34,7 +36,8 @@ struct Fragment {
   Mask mask = 0;
   State state = Ready;
   uint8_t barrier = 0; ///< where it waits
-  uint32_t object = 0; ///< address of the mbarrier it waits for
+  /// Address of the mbarrier it waits for; of products, kNoObject.
+  uint32_t object = 0;
   bool forced = false; ///< goes on without what will not come
 };
 

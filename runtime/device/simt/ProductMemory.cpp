@@ -151,6 +151,7 @@ static void endReadsOf(Warp &warp, const Pieces &pieces) {
   unsigned lane = 0;
   for (uint64_t address : pieces) {
     Toucher by = makeReader(warp, lane++ % kLanes, Touch::EndRead);
+    by.thread = warpgroupAgent(warp) * kLanes;
     if (address + kPieceBytes <= block.shared.size())
       touchShared(block, address, kPieceBytes, by);
   }

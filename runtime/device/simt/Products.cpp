@@ -139,30 +139,12 @@ void raytention::simt::beginProduct(Warp &warp, const Product &product,
   for (unsigned i = 0; product.registersOfA && i < 4; ++i)
     warp.marks(a[i]).operand = group;
   products.pending.push_back(
-      {&product, warp.pc, group, descriptorA, descriptorB});
+      {&product, warp.pc, group, products.issued, descriptorA, descriptorB});
 }
 
 //===----------------------------------------------------------------------===//
 // Ends
 //===----------------------------------------------------------------------===//
-
-void raytention::simt::waitForProducts(Warp &warp, uint64_t left) {
-  WarpProducts &products = warp.products;
-  if (products.committed < left)
-    return;
-  uint32_t over = static_cast<uint32_t>(products.committed - left);
-  products.finished = std::max(products.finished, over);
-  auto first = std::find_if(
-      products.pending.begin(), products.pending.end(),
-      [&](const PendingProduct &pending) { return pending.group > over; });
-  if (first == products.pending.begin())
-    return;
-  for (auto it = products.pending.begin(); it != first; ++it)
-    endReads(warp, *it);
-  products.pending.erase(products.pending.begin(), first);
-  // The product read for the warp as a whole, not for one lane.
-  tickWarp(warp);
-}
 
 static bool hasEnded(const Warp &warp) { return !warp.alive; }
 
@@ -265,7 +247,7 @@ void raytention::simt::noteIssue(Warp &warp, uint64_t a, uint64_t b) {
     group.diverged = true;
     return;
   }
-  uint32_t index = warp.products.issued++ - group.dropped;
+  uint32_t index = warp.products.issued - 1 - group.dropped;
   if (index >= group.issues.size())
     return addIssue(warp, group, a, b);
   const Warpgroup::Issue &other = group.issues[index];
@@ -276,4 +258,82 @@ void raytention::simt::noteIssue(Warp &warp, uint64_t a, uint64_t b) {
   else
     return;
   group.diverged = true;
+}
+
+//===----------------------------------------------------------------------===//
+// Waits
+//===----------------------------------------------------------------------===//
+
+/// Rounds in which nothing else happens before a warp is taken to stay away.
+static constexpr uint32_t kStallsOfAbsence = 8;
+
+unsigned raytention::simt::warpgroupAgent(const Warp &warp) {
+  return kFirstWarpgroup + warp.index / kWarpsPerGroup;
+}
+
+/// A warp that has not issued so many products yet, or null.
+static Warp *findLate(Warp &warp, uint32_t issued) {
+  Warp *late = nullptr;
+  forEachOther(warp, [&](Warp &other) {
+    if (!hasEnded(other) && other.products.issued < issued)
+      late = &other;
+  });
+  return late;
+}
+
+static void reportLate(Warp &warp, const Warp &late) {
+  if (!warp.block->worker->checks)
+    return;
+  warp.block->worker->report(
+      FindingKind::DivergentCollective, warp, warp.pc, 0, 0, [&] {
+        return "expected the four warps of a warpgroup to issue the products "
+               "that this waits for, got warp " +
+               std::to_string(late.index) + " at " + placeOf(warp, late.pc);
+      });
+}
+
+/// Products up to this issue have read what all four warps gave them.
+static void endReadsUpTo(Warp &warp, uint32_t issued) {
+  auto end = [&](Warp &of) {
+    for (PendingProduct &pending : of.products.pending)
+      if (pending.issue <= issued && !pending.hasRead) {
+        endReads(of, pending);
+        pending.hasRead = true;
+      }
+  };
+  end(warp);
+  forEachOther(warp, end);
+}
+
+static void finishGroups(Warp &warp, uint32_t over, uint32_t issued) {
+  Block &block = *warp.block;
+  WarpProducts &products = warp.products;
+  products.finished = std::max(products.finished, over);
+  endReadsUpTo(warp, issued);
+  auto isOver = [&](const PendingProduct &p) { return p.group <= over; };
+  products.pending.erase(
+      std::remove_if(products.pending.begin(), products.pending.end(), isOver),
+      products.pending.end());
+  block.clocks[warp.index].seen.endReads(warpgroupAgent(warp), block.now);
+  ++block.now;
+}
+
+bool raytention::simt::waitForProducts(Warp &warp, uint64_t left, bool forced) {
+  Block &block = *warp.block;
+  WarpProducts &products = warp.products;
+  if (products.committed <= left)
+    return true;
+  uint32_t over = static_cast<uint32_t>(products.committed - left);
+  uint32_t issued = products.groupEnds[over - 1];
+  Warpgroup &group = block.warpgroups[warp.index / kWarpsPerGroup];
+  Warp *late = group.diverged ? nullptr : findLate(warp, issued);
+  if (late && (!forced || block.mbarriers.stalls < kStallsOfAbsence))
+    return false;
+  if (late) {
+    reportLate(warp, *late);
+    group.diverged = true;
+  }
+  if (block.worker->checks)
+    finishGroups(warp, over, issued);
+  return true;
 }

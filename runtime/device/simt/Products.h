@@ -51,14 +51,17 @@ struct RegisterMarks {
 struct PendingProduct {
   const Product *product = nullptr;
   uint32_t pc = 0, group = 0;
+  uint32_t issue = 0; ///< from 1
   uint64_t a = 0, b = 0;
+  bool hasRead = false; ///< shared memory
 };
 
 struct WarpProducts {
   std::vector<PendingProduct> pending;
   uint32_t committed = 0, finished = 0; ///< groups
   uint32_t fences = 1;
-  uint32_t issued = 0; ///< products
+  uint32_t issued = 0;             ///< products
+  std::vector<uint32_t> groupEnds; ///< issued, by committed group
 
   bool isPending(uint32_t group) const { return group > finished; }
 };
@@ -81,15 +84,17 @@ constexpr unsigned kWarpsPerGroup = 4;
 void noteRegisterUse(Warp &warp, const Instruction &at);
 /// The lanes that are left after some ended; alive says which.
 void leaveProducts(Warp &warp);
-/// All four warps of the group issue this product with these descriptors.
+/// All four warps of the group issue this product, which was counted, with
+/// these descriptors.
 void noteIssue(Warp &warp, uint64_t a, uint64_t b);
 /// Accumulators and registers of A of a product about to be issued.
 void checkFragments(Warp &warp, const Product &product, const uint32_t *a,
                     uint32_t lanes, uint32_t accumulates);
 void beginProduct(Warp &warp, const Product &product, const uint32_t *a,
                   uint64_t descriptorA, uint64_t descriptorB);
-/// Products of all but the last `left` groups are over.
-void waitForProducts(Warp &warp, uint64_t left);
+/// Whether the products of all but the last `left` groups are over: they are
+/// the warpgroup's, and begin when its four warps have issued them.
+bool waitForProducts(Warp &warp, uint64_t left, bool forced);
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -104,8 +109,11 @@ void readMatrixB(Warp &warp, const Product &product, uint64_t descriptor,
                  uint8_t *to);
 /// Reports a descriptor that no layout has.
 void checkDescriptor(Warp &warp, char operand, uint64_t bits);
-/// From now on others may write what the product read.
+/// From now on who knows of the end may write what the warp's part read.
 void endReads(Warp &warp, const PendingProduct &pending);
+
+/// Whose reads those of products are.
+unsigned warpgroupAgent(const Warp &warp);
 
 /// "0x1f"
 std::string describeHex(uint64_t value);

@@ -34,6 +34,7 @@ enum class Flow : uint8_t {
   Barrier,    ///< of the block: see BarrierForm
   Collective, ///< lanes of a mask meet here, then the handler runs
   Phase,      ///< waits for a phase of an mbarrier
+  Products,   ///< waits for those of the warpgroup
   Trap,
   Sleep,
 };

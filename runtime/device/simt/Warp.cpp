@@ -235,7 +235,8 @@ private:
     case Flow::Trap:
       return trap(active);
     case Flow::Phase:
-      return phase(at, active);
+    case Flow::Products:
+      return waitFor(at, active);
     case Flow::Sleep:
       ++pc;
       quantum = 0;
@@ -311,11 +312,17 @@ private:
   }
 
   /// A wait is issued once, however often it was looked at.
-  void phase(const Instruction &at, Mask active) {
+  void waitFor(const Instruction &at, Mask active) {
     letPass(active);
+    absorb();
+    if (at.aligned && !areAllHere(at))
+      return;
     if (worker.checks)
       checkSources(warp, at, mask);
-    bool passes = passPhase(warp, at, mask, forced, fragment.object);
+    bool passes = at.flow == Flow::Phase
+                      ? passPhase(warp, at, mask, forced, fragment.object)
+                      : waitForProducts(warp, at.offset, forced);
+    fragment.object = at.flow == Flow::Phase ? fragment.object : kNoObject;
     forced = false;
     if (passes) {
       if (worker.checks)
@@ -360,14 +367,23 @@ private:
     goesOn = false;
   }
 
-  void barrier(const Instruction &at) {
+  /// False where the fragment has to wait for other lanes of the warp.
+  bool areAllHere(const Instruction &at) {
     Mask missing = at.aligned ? warp.alive & ~mask : 0;
-    if (missing && !forced)
-      return wait(Fragment::Apart);
+    if (missing && !forced) {
+      wait(Fragment::Apart);
+      return false;
+    }
     fragment.mask = mask;
     fragment.pc = pc;
     if (missing && worker.checks)
       reportApart(warp, at, fragment, missing);
+    return true;
+  }
+
+  void barrier(const Instruction &at) {
+    if (!areAllHere(at))
+      return;
     if (arriveAtBarrier(warp, at, fragment))
       ++pc;
     else

@@ -112,6 +112,8 @@ void multiply(Warp &warp, const Instruction &at, Mask lanes) {
   Worker &worker = *warp.block->worker;
   const Product &product = worker.launch.kernel.products[at.target];
   Operands operands = readOperands(warp, at, product, lanes);
+  ++warp.products.issued;
+  ++warp.block->mbarriers.progress;
   if (worker.checks)
     check(warp, product, lanes, operands);
   Tiles tiles;
@@ -143,10 +145,7 @@ void fenceRegisters(Warp &warp, const Instruction &, Mask) {
 
 void commitGroup(Warp &warp, const Instruction &, Mask) {
   ++warp.products.committed;
-}
-
-void waitGroup(Warp &warp, const Instruction &at, Mask) {
-  waitForProducts(warp, at.offset);
+  warp.products.groupEnds.push_back(warp.products.issued);
 }
 
 /// How many registers a warp has is not modelled.
@@ -274,11 +273,12 @@ static void buildWarpgroup(Form &form) {
     form.code.run = &commitGroup;
     break;
   default:
-    form.code.run = &waitGroup;
+    takeAligned(form);
+    form.code.flow = Flow::Products;
+    form.code.offset = form.immediate(0, INT32_MAX);
+    return;
   }
   takeAligned(form);
-  if (form.code.run == &waitGroup)
-    form.code.offset = form.immediate(0, INT32_MAX);
 }
 
 static void buildSetMaxRegisters(Form &form) {

@@ -152,7 +152,7 @@ const Planted cases[] = {
   __syncthreads();
   if (i == 0) {
     store(out, s, 256); // here
-    commit();
+    commitStores();
     waitStores();
   }
 )"},
@@ -163,7 +163,7 @@ const Planted cases[] = {
   __syncthreads();
   if (i == 0) {
     store(out, s, 256); // here
-    commit();
+    commitStores();
     waitStores();
   }
 )"},
@@ -179,7 +179,7 @@ const Planted cases[] = {
 #endif
   if (i == 0) {
     store(out, s, 256); // here
-    commit();
+    commitStores();
     waitStores();
   }
 )",
@@ -193,7 +193,7 @@ const Planted cases[] = {
   __syncthreads();
   if (i == 0) {
     store(out, s, 256);
-    commit();
+    commitStores();
 #if !FAULTY
     waitRead();
 #endif
@@ -207,7 +207,7 @@ const Planted cases[] = {
   __syncthreads();
   if (i == 0) {
     store(out, s, 256); // here
-    commit();
+    commitStores();
 #if !FAULTY
     waitRead();
 #endif
@@ -219,7 +219,7 @@ const Planted cases[] = {
   __syncthreads();
   if (i == 0) {
     store(out, s, 256);
-    commit();
+    commitStores();
 #if FAULTY
     waitRead();
 #else
@@ -360,7 +360,7 @@ const Planted cases[] = {
   __syncthreads();
   if (i == 0) {
     store(FAULTY ? (float *)in : out, s, 256); // here
-    commit();
+    commitStores();
     waitStores();
   }
 )"},

@@ -27,26 +27,6 @@ std::string textOf(const std::string &name, Text text) {
                      text == Compute80 ? "compute_80" : "compute_90a");
 }
 
-float widen(uint16_t bits) {
-  uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return value;
-}
-
-/// Numbers of few bits and both signs.
-std::vector<uint16_t> drawMatrix(unsigned seed) {
-  std::vector<uint16_t> values(256 * 256);
-  for (uint16_t &value : values) {
-    seed = seed * 1664525 + 1013904223;
-    float number = float(int(seed >> 24) - 128) / 64;
-    uint32_t bits;
-    std::memcpy(&bits, &number, 4);
-    value = bits >> 16;
-  }
-  return values;
-}
-
 class KernelTest : public testing::TestWithParam<Text> {};
 
 void checkMatmulProfile(const Profile &p) {
@@ -81,7 +61,8 @@ TEST_P(KernelTest, MatrixProduct) {
     RT_NEED_NVRTC();
   Machine machine(textOf("matmul", GetParam()));
   ASSERT_TRUE(machine.isLoaded());
-  std::vector<uint16_t> a = drawMatrix(1), b = drawMatrix(2);
+  std::vector<uint16_t> a = drawBFloats(256 * 256, 1),
+                        b = drawBFloats(256 * 256, 2);
   uint16_t *bufferA = machine.buffer(a, "a"), *bufferB = machine.buffer(b, "b");
   float *c = machine.buffer(std::vector<float>(65536), "c");
   Report report = machine.run("matmul", {4, 4, 1}, {128, 1, 1}, 0,
@@ -92,7 +73,8 @@ TEST_P(KernelTest, MatrixProduct) {
     for (unsigned j = 0; j < 256; ++j) {
       double sum = 0;
       for (unsigned k = 0; k < 256; ++k)
-        sum += double(widen(a[i * 256 + k])) * widen(b[j * 256 + k]);
+        sum +=
+            double(widenBFloat(a[i * 256 + k])) * widenBFloat(b[j * 256 + k]);
       worst = std::max(worst, std::fabs(sum - c[i * 256 + j]));
     }
   EXPECT_LE(worst, 256 * 4 * 256 * std::ldexp(1.0, -24));
@@ -174,8 +156,8 @@ INSTANTIATE_TEST_SUITE_P(Known, KernelTest,
 TEST(KernelOrderTest, ResultsDoNotDependOnTheOrderOfBlocks) {
   Machine machine(textOf("matmul", Stored));
   ASSERT_TRUE(machine.isLoaded());
-  uint16_t *a = machine.buffer(drawMatrix(1), "a");
-  uint16_t *b = machine.buffer(drawMatrix(2), "b");
+  uint16_t *a = machine.buffer(drawBFloats(256 * 256, 1), "a");
+  uint16_t *b = machine.buffer(drawBFloats(256 * 256, 2), "b");
   float *c = machine.buffer(std::vector<float>(65536), "c");
   std::vector<float> first;
   for (uint64_t seed : {0, 1, 2}) {

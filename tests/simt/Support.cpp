@@ -90,3 +90,23 @@ std::string raytention::simt::test::describe(const Report &report) {
     text += finding.text() + "\n";
   return text;
 }
+
+std::vector<uint16_t> raytention::simt::test::drawBFloats(size_t count,
+                                                          unsigned seed) {
+  std::vector<uint16_t> values(count);
+  for (uint16_t &value : values) {
+    seed = seed * 1664525 + 1013904223;
+    float number = float(int(seed >> 24) - 128) / 64;
+    uint32_t bits;
+    std::memcpy(&bits, &number, 4);
+    value = bits >> 16;
+  }
+  return values;
+}
+
+float raytention::simt::test::widenBFloat(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, 4);
+  return value;
+}

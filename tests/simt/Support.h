@@ -83,6 +83,10 @@ private:
   std::optional<Module> module;
 };
 
+/// Numbers of few bits and both signs, as bf16.
+std::vector<uint16_t> drawBFloats(size_t count, unsigned seed);
+float widenBFloat(uint16_t bits);
+
 /// All findings, a line each.
 std::string describe(const Report &report);
 

@@ -71,7 +71,7 @@ __device__ __forceinline__ void storeBox(const Map *map, int x, int y,
                "r"(x), "r"(y), "r"(addressOf(from))
                : "memory");
 }
-__device__ __forceinline__ void commit() {
+__device__ __forceinline__ void commitStores() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 __device__ __forceinline__ void waitRead() {

@@ -49,7 +49,7 @@ __device__ void consume(const Map *out, float *stages, float *result, u64 *full,
     meetConsumers();
     if (i == 0) {
       storeBox(out, 0, box * 32, result);
-      commit();
+      commitStores();
     }
     if (++stage == kStages) {
       stage = 0;

@@ -1,12 +1,8 @@
 // Helpers of kernels in tests: thin functions over wgmma, and tiles whose rows
 // of 64 16-bit elements have the 128-byte swizzle.
-typedef unsigned int u32;
-typedef unsigned long long u64;
+#include "hopper.h"
 typedef unsigned short u16;
 #define DEVICE static __device__ __forceinline__
-DEVICE u32 addressOf(const void *p) {
-  return (u32)__cvta_generic_to_shared(p);
-}
 DEVICE u64 describe(const void *p, u32 leading = 16, u32 stride = 1024) {
   return (u64)(addressOf(p) >> 4 & 0x3FFF) | (u64)(leading >> 4) << 16 |
          (u64)(stride >> 4) << 32 | (u64)1 << 62;

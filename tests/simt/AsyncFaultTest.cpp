@@ -222,6 +222,30 @@ const Planted cases[] = {
     waitStores();
   }
 )"},
+    {"SourceWrittenTooEarly", FindingKind::AsyncReadUnfinished, R"(
+  if (i == 0) {
+    arriveExpect(bar, 256);
+    load(s, out, 256, bar);
+  }
+  __syncthreads();
+#if !FAULTY
+  wait(bar, 0);
+#endif
+  if (i == 32)
+    out[0] = 1; // here
+  wait(bar, 0);
+)"},
+    // By the time of the write the copy has landed for the other warp.
+    {"SourceWrittenWithoutAWait", FindingKind::RaceInBlock, R"(
+  if (i == 0) {
+    arriveExpect(bar, 256);
+    load(s, out, 256, bar);
+  }
+  if (!FAULTY || warp == 0)
+    wait(bar, 0);
+  if (i == 32)
+    out[0] = 1; // here
+)"},
     {"StageRefilledTooEarly", FindingKind::RaceInBlock, R"(
   for (int j = 0; j < 2; ++j) {
     if (i == 32) {

@@ -203,7 +203,9 @@ void raytention::simt::landBulkLoad(Block &block, const BulkCopy &copy,
                                     uint32_t slot) {
   Warp &warp = block.warps[copy.warp];
   moveIn(block, copy);
-  touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::EndRead));
+  Toucher reader = makeBulkToucher(warp, copy, Touch::EndRead);
+  reader.thread = kBulkCopies * kLanes;
+  touchTensor(block, copy, reader);
   Toucher by = makeBulkToucher(warp, copy, Touch::Land);
   by.slot = slot + 1;
   bool fresh = false;

@@ -24,6 +24,11 @@
 namespace raytention::simt {
 
 constexpr unsigned kMaxWarps = 32;
+/// What reads for others has a time of its own, behind those of the warps: the
+/// products of each warpgroup, and bulk copies.
+constexpr unsigned kFirstWarpgroup = kMaxWarps;
+constexpr unsigned kBulkCopies = kFirstWarpgroup + kMaxWarps / 4;
+constexpr unsigned kAgents = kBulkCopies + 1;
 
 /// Up to when the accesses of a warp's lanes are known to have happened.
 struct WarpTime {
@@ -52,10 +57,10 @@ struct WarpTime {
   void joinLanes(uint32_t time, uint32_t which) { join({0, time, which}); }
 };
 
-/// What has happened by warp, and what async copies have landed by the
-/// mbarrier that says so.
+/// What has happened by warp or other agent, and what async copies have landed
+/// by the mbarrier that says so.
 struct View {
-  std::array<WarpTime, kMaxWarps> warps;
+  std::array<WarpTime, kAgents> warps;
   llvm::SmallVector<uint32_t, 4> landed; ///< by slot of the mbarrier
 
   bool covers(uint32_t time, uint32_t thread) const {
@@ -67,10 +72,15 @@ struct View {
   void join(const View &other, unsigned warpCount) {
     for (unsigned w = 0; w < warpCount; ++w)
       warps[w].join(other.warps[w]);
+    for (unsigned agent = kMaxWarps; agent < kAgents; ++agent)
+      warps[agent].join(other.warps[agent]);
     if (landed.size() < other.landed.size())
       landed.resize(other.landed.size());
     for (size_t i = 0; i < other.landed.size(); ++i)
       landed[i] = std::max(landed[i], other.landed[i]);
+  }
+  void endReads(unsigned agent, uint32_t time) {
+    warps[agent].join({time, 0, 0});
   }
   void land(uint32_t slot, uint32_t time) {
     if (landed.size() <= slot)

@@ -179,6 +179,7 @@ void raytention::simt::landOn(Block &block, Mbarrier &object) {
     landBulkLoad(block, copy, object.slot);
     object.arriving.seen.land(object.slot, block.now);
     object.arriving.proxied.land(object.slot, block.now);
+    object.arriving.seen.endReads(kBulkCopies, block.now);
     ++block.now;
     expectBytes(block.warps[copy.warp], copy.lane, object,
                 -int64_t(copy.bytes));

@@ -28,11 +28,11 @@ struct WarpRead {
 };
 
 struct Readers {
-  uint32_t warps = 0; ///< a mask: of the others nothing is noted
-  std::array<WarpRead, kMaxWarps> reads;
+  uint64_t warps = 0; ///< a mask of agents: of the others nothing is noted
+  std::array<WarpRead, kAgents> reads;
 
   void note(unsigned warp, const WarpRead &read) {
-    warps |= 1u << warp;
+    warps |= uint64_t(1) << warp;
     reads[warp] = read;
   }
   bool has(unsigned warp) const { return warps >> warp & 1; }

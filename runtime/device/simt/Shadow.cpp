@@ -66,8 +66,8 @@ static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
   if (!cell.readers)
     return isReadOrdered(by, cell.readWarp, {cell.readTime, cell.readLanes});
   const Readers &readers = pool.at(cell.readers);
-  for (uint32_t rest = readers.warps; rest; rest &= rest - 1) {
-    unsigned warp = __builtin_ctz(rest);
+  for (uint64_t rest = readers.warps; rest; rest &= rest - 1) {
+    unsigned warp = __builtin_ctzll(rest);
     if (!isReadOrdered(by, warp, readers.reads[warp]))
       return false;
   }
@@ -129,10 +129,12 @@ static void noteRead(Cell &cell, ReaderPool &pool, const Toucher &by) {
 }
 
 static void noteWrite(Cell &cell, ReaderPool &pool, const Toucher &by) {
-  uint16_t asyncReads = cell.asyncReads;
+  Cell before = cell;
   pool.release(cell.readers);
   cell = Cell();
-  cell.asyncReads = asyncReads;
+  cell.asyncReads = before.asyncReads;
+  cell.asyncBlock = before.asyncBlock;
+  cell.asyncReader = before.asyncReader;
   cell.writeTime = by.now;
   cell.writeBlock = by.block;
   cell.writeThread = by.thread;
@@ -152,15 +154,27 @@ static Conflict againstState(const Cell &cell, const Toucher &by) {
            cell.writeBlock == by.block)
     result.kind = Conflict::Pending;
   else if (cell.asyncReads && by.kind != Touch::Read &&
-           cell.readBlock == by.block)
-    result = {Conflict::BeingRead, false, cell.readThread(), cell.readBlock};
+           cell.asyncBlock == by.block)
+    result = {Conflict::BeingRead, false, cell.asyncReader, cell.asyncBlock};
   return result;
+}
+
+/// Of several blocks that read at a time, the last is known.
+static void beginRead(Cell &cell, const Toucher &by) {
+  cell.asyncReads = cell.asyncBlock == by.block ? cell.asyncReads + 1 : 1;
+  cell.asyncBlock = by.block;
+  cell.asyncReader = by.thread;
+}
+
+static void endRead(Cell &cell, const Toucher &by) {
+  if (cell.asyncBlock == by.block && cell.asyncReads)
+    --cell.asyncReads;
 }
 
 Conflict raytention::simt::touch(Cell &cell, ReaderPool &pool,
                                  const Toucher &by) {
   if (by.kind == Touch::EndRead) {
-    cell.asyncReads -= cell.asyncReads != 0;
+    endRead(cell, by);
     noteRead(cell, pool, by);
     return {};
   }
@@ -168,10 +182,12 @@ Conflict raytention::simt::touch(Cell &cell, ReaderPool &pool,
   if (result.kind == Conflict::None)
     result = againstWrite(cell, by);
   if (by.kind == Touch::Read) {
-    // Atomic reads order nothing and collide with no atomic write.
-    if (!by.strong)
+    // Atomic reads order nothing and collide with no atomic write; an async
+    // one is noted when it ends.
+    if (by.beginsAsync)
+      beginRead(cell, by);
+    else if (!by.strong)
       noteRead(cell, pool, by);
-    cell.asyncReads += by.beginsAsync;
     return result;
   }
   if (result.kind == Conflict::None)

@@ -27,12 +27,14 @@ struct Cell {
   uint32_t writeBlock = 0, readBlock = 0;
   uint32_t readLanes = 0; ///< of readWarp, in readBlock
   uint32_t readers = 0;   ///< in the pool, where several warps read
+  uint32_t asyncBlock = 0;
   uint16_t writeThread = 0;
   uint8_t readWarp = 0;
   /// Of the mbarrier that told of the write, from 1; 0: it is in its thread's
   /// order.
   uint16_t writeSlot = 0;
-  uint16_t asyncReads = 0;  ///< that have not ended
+  uint16_t asyncReads = 0;  ///< of asyncBlock: those that have not ended
+  uint16_t asyncReader = 0; ///< thread that began the last of them
   bool writeStrong = false; ///< atomic or volatile
   bool writeAsync = false;  ///< by the async proxy
   bool pending = false;     ///< an async copy will land here
@@ -50,7 +52,7 @@ enum class Touch : uint8_t { Read, Write, Land, EndRead };
 struct Toucher {
   Touch kind = Touch::Read;
   bool strong = false;
-  bool beginsAsync = false; ///< its data move later
+  bool beginsAsync = false; ///< its data move later: a Read until its EndRead
   bool async = false;       ///< by the async proxy
   /// A Write that is the begin or the end of an mbarrier.
   enum : uint8_t { NoObject, Init, Invalidate } object = NoObject;

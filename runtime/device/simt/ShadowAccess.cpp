@@ -32,10 +32,20 @@ static FindingKind kindOf(Conflict::Kind kind) {
   }
 }
 
+static std::string describeAgent(uint32_t thread) {
+  unsigned warp = thread / kLanes;
+  if (warp == kBulkCopies)
+    return "a bulk copy";
+  if (warp >= kFirstWarpgroup)
+    return "the products of warpgroup " +
+           std::to_string(warp - kFirstWarpgroup);
+  return "warp " + std::to_string(warp) + " lane " +
+         std::to_string(thread % kLanes);
+}
+
 static std::string describe(const Conflict &conflict, StringRef what,
                             Space space) {
-  std::string who = "warp " + std::to_string(conflict.otherThread / kLanes) +
-                    " lane " + std::to_string(conflict.otherThread % kLanes);
+  std::string who = describeAgent(conflict.otherThread);
   std::string here = what.str();
   std::string other = conflict.otherWrote ? "the write" : "the read";
   switch (conflict.kind) {
@@ -110,14 +120,16 @@ static void keepFirst(Conflict &worst, const Conflict &conflict) {
 }
 
 /// Cells of blocks that ran before are as good as new.
-static void forgetOldBlocks(Cell &cell, ReaderPool &pool, uint32_t start) {
+static void forgetOldBlocks(Cell &cell, ReaderPool &pool, uint32_t start,
+                            uint32_t block) {
   if (cell.writeTime < start) {
     cell.writeTime = 0;
     cell.pending = cell.isObject = false;
   }
+  if (cell.asyncBlock != block)
+    cell.asyncReads = 0;
   if (cell.readTime < start) {
     cell.readTime = 0;
-    cell.asyncReads = 0;
     cell.manyBlocks = false;
     pool.release(cell.readers);
   }
@@ -129,7 +141,7 @@ Conflict raytention::simt::touchShared(Block &block, uint32_t offset,
   Conflict worst;
   ReaderPool &pool = block.shadow->pool;
   block.shadow->forEach(offset, bytes, [&](Cell &cell) {
-    forgetOldBlocks(cell, pool, block.start);
+    forgetOldBlocks(cell, pool, block.start, block.linear);
     fresh |= !cell.writeTime;
     keepFirst(worst, touch(cell, pool, by));
   });

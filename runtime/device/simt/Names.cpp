@@ -67,6 +67,10 @@ uint32_t KernelAssembler::scratch(unsigned bytesPerLane, StringRef name) {
   return offset;
 }
 
+uint32_t KernelAssembler::carryFlag() {
+  return carry ? carry : carry = scratch(0, "the carry flag");
+}
+
 static int findSpecialName(StringRef name) {
   static const StringRef names[] = {
       "%tid.x",           "%tid.y",       "%tid.z",

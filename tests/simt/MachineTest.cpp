@@ -274,22 +274,6 @@ extern "C" __global__ void k(int *out) {
     EXPECT_EQ(out[i], (31 - i % 32) * (i / 64));
 }
 
-TEST(BlockTest, BlocksAndThreadsOfThreeDimensions) {
-  std::string text = wrap(
-      "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %tid.z;\nmov.u32 %r4, %ctaid.x;\n"
-      "mov.u32 %r5, %ctaid.y;\nmov.u32 %r6, %ctaid.z;\n"
-      "mad.lo.u32 %r7, %r3, 3, %r2;\nmad.lo.u32 %r7, %r7, 4, %r1;\n"
-      "mad.lo.u32 %r8, %r6, 2, %r5;\nmad.lo.u32 %r8, %r8, 3, %r4;\n"
-      "mad.lo.u32 %r8, %r8, 24, %r7;\nmul.wide.u32 %rd4, %r8, 4;\n"
-      "add.s64 %rd4, %rd4, %rd1;\nst.global.u32 [%rd4], %r8;\n");
-  Machine machine(text);
-  uint32_t *out = machine.buffer(std::vector<uint32_t>(24 * 12), "out");
-  Report report = machine.run("k", {3, 2, 2}, {4, 3, 2}, 0, pack(out));
-  EXPECT_TRUE(report.clean()) << describe(report);
-  for (uint32_t i = 0; i < 24 * 12; ++i)
-    EXPECT_EQ(out[i], i);
-}
-
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//

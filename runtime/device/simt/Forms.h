@@ -25,6 +25,9 @@ struct FormInfo {
 /// that change nothing of what is executed appear in one form of a family each.
 std::vector<FormInfo> listForms();
 
+/// Registers that a kernel finds filled, in the order of Special.
+llvm::ArrayRef<llvm::StringRef> specialNames();
+
 /// What a builder is told in place of a text. Choices are replayed: next()
 /// changes the last of them that has not seen all its values.
 class FormChooser {

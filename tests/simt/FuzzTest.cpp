@@ -168,7 +168,8 @@ TEST_P(EditTest, EditsNeverCrash) {
 
 INSTANTIATE_TEST_SUITE_P(Stored, EditTest,
                          testing::Values("rows.ptx", "matmul.ptx", "many.ptx",
-                                         "pipeline.ptx", "warpgroup.ptx"),
+                                         "pipeline.ptx", "warpgroup.ptx",
+                                         "hopper.ptx"),
                          [](const auto &info) {
                            std::string name = info.param;
                            return name.substr(0, name.find('.'));

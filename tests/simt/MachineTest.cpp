@@ -45,43 +45,51 @@ std::string errorOf(const std::string &text) {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Loads and stores
+// Operands and parts of mnemonics
 //===----------------------------------------------------------------------===//
 
-TEST(MemoryTest, NarrowLoadsFillWiderRegisters) {
-  auto check = [](const std::string &load, uint64_t wanted) {
-    SCOPED_TRACE(load);
-    EXPECT_EQ(runLanes(load + " [%rd3];\nst.global.u64 [%rd3], %rd4;\n",
-                       std::vector<uint64_t>(32, 0x8182838485868788))[3],
-              wanted);
+TEST(OperandTest, NumbersAndWhatIsNotUsed) {
+  auto check = [](const std::string &body, uint64_t wanted) {
+    SCOPED_TRACE(body);
+    EXPECT_EQ(runLanes(body)[5], wanted);
   };
-  check("ld.global.u8 %rd4,", 0x88);
-  check("ld.global.s8 %rd4,", 0xFFFFFFFFFFFFFF88);
-  check("ld.global.u16 %rd4,", 0x8788);
-  check("ld.global.s16 %rd4,", 0xFFFFFFFFFFFF8788);
-  check("ld.global.u32 %rd4,", 0x85868788);
-  check("ld.global.s32 %rd4,", 0xFFFFFFFF85868788);
-  check("ld.global.b64 %rd4,", 0x8182838485868788);
-  check("ld.volatile.global.u64 %rd4,", 0x8182838485868788);
-  check("ld.relaxed.gpu.global.u64 %rd4,", 0x8182838485868788);
-  check("ld.global.nc.L1::no_allocate.u64 %rd4,", 0x8182838485868788);
-  check("ld.u64 %rd4,", 0x8182838485868788);
-}
-
-TEST(MemoryTest, NarrowStoresLeaveTheRest) {
-  auto check = [](const std::string &store, uint64_t wanted) {
-    SCOPED_TRACE(store);
-    EXPECT_EQ(runLanes("mov.u64 %rd4, 0x1112131415161718;\n" + store,
-                       std::vector<uint64_t>(32, ~uint64_t(0)))[5],
-              wanted);
-  };
-  check("st.global.u8 [%rd3], %rd4;\n", 0xFFFFFFFFFFFFFF18);
-  check("st.global.u16 [%rd3+2], %rd4;\n", 0xFFFFFFFF1718FFFF);
-  check("st.global.u32 [%rd3+4], %rd4;\n", 0x15161718FFFFFFFF);
-  check("st.global.b64 [%rd3], %rd4;\n", 0x1112131415161718);
+  check("mov.pred %p1, -1;\nselp.u64 %rd4, 3, 4, %p1;\n"
+        "st.global.u64 [%rd3], %rd4;\n",
+        3);
   check("st.global.v2.u32 [%rd3], {3, 4};\n", 0x0000000400000003);
   check("st.global.v4.u16 [%rd3], {1, 2, 3, 4};\n", 0x0004000300020001);
+  check("mov.f32 %f1, 0f40000000;\nadd.f32 %f1, %f1, 1.5;\n"
+        "st.global.f32 [%rd3], %f1;\n",
+        0x40600000);
+  check("mov.b64 {%r2, _}, 0x500000006;\nst.global.u32 [%rd3], %r2;\n", 6);
+  check("shfl.sync.bfly.b32 _|%p1, %r1, 1, 31, -1;\nselp.u32 %r2, 1, 0, %p1;\n"
+        "st.global.u32 [%rd3], %r2;\n",
+        1);
 }
+
+TEST(OperandTest, AddressesOfEveryKind) {
+  auto check = [](const std::string &address) {
+    SCOPED_TRACE(address);
+    std::vector<uint64_t> got = runLanes(
+        ".shared .align 8 .b64 s[32];\nmov.u32 %r4, s;\nmov.u64 %rd4, s;\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u64 [s+24], 77;\n"
+        "bar.sync 0;\nld.shared.u64 %rd5, " +
+        address + ";\nst.global.u64 [%rd3], %rd5;\n");
+    EXPECT_EQ(got[9], 77u);
+  };
+  for (const char *address : {"[s+24]", "[%r4+24]", "[%rd4+24]", "[24]"})
+    check(address);
+}
+
+TEST(OperandTest, PartsStandInAnyOrder) {
+  EXPECT_EQ(runLanes("atom.add.relaxed.gpu.global.u32 %r2, [%rd1], 1;\n"
+                     "red.global.gpu.relaxed.add.u32 [%rd1], 1;\n")[0],
+            64u);
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
 
 TEST(MemoryTest, GenericAddressesReachEverySpace) {
   std::string body = ".shared .align 8 .b8 s[256];\n"
@@ -119,35 +127,16 @@ TEST(MemoryTest, VariablesOfAModule) {
 // Atomics
 //===----------------------------------------------------------------------===//
 
-TEST(AtomicTest, EveryOperation) {
+TEST(AtomicTest, LanesTakeTurns) {
   auto check = [](const std::string &atomic, uint64_t start, uint64_t wanted) {
     SCOPED_TRACE(atomic);
     EXPECT_EQ(runLanes(atomic, {start})[0], wanted);
   };
   check("atom.global.add.u32 %r2, [%rd1], %r1;\n", 1, 497);
-  check("red.global.add.u32 [%rd1], %r1;\n", 1, 497);
-  check("atom.add.u64 %rd4, [%rd1], 3;\n", ~uint64_t(0), 95);
-  check("atom.global.min.s32 %r2, [%rd1], %r1;\n", 0x7FFFFFFF, 0);
-  check("atom.global.min.s32 %r2, [%rd1], %r1;\n", 0xFFFFFFFF, 0xFFFFFFFF);
-  check("atom.global.max.u32 %r2, [%rd1], %r1;\n", 3, 31);
-  check("atom.global.max.s64 %rd4, [%rd1], %rd2;\n", 0, 248);
-  check("atom.global.and.b32 %r2, [%rd1], 12;\n", 10, 8);
-  check("atom.global.or.b32 %r2, [%rd1], %r1;\n", 0, 31);
-  check("atom.global.xor.b32 %r2, [%rd1], %r1;\n", 5, 5);
-  check("atom.global.exch.b32 %r2, [%rd1], 9;\n", 5, 9);
+  check("red.global.max.u32 [%rd1], %r1;\n", 3, 31);
   check("atom.global.cas.b32 %r2, [%rd1], 5, 6;\n", 5, 6);
-  check("atom.global.cas.b32 %r2, [%rd1], 4, 6;\n", 5, 5);
-  check("atom.global.cas.b64 %rd4, [%rd1], 5, 6;\n", 5, 6);
   check("atom.global.inc.u32 %r2, [%rd1], 9;\n", 0, 2);
-  check("atom.global.dec.u32 %r2, [%rd1], 9;\n", 0, 8);
-  check("atom.global.cta.add.f32 %f1, [%rd1], 0f3F800000;\n", 0, 0x42000000);
-  check("red.relaxed.gpu.global.add.f64 [%rd1], 0d3FF0000000000000;\n", 0,
-        0x4040000000000000);
-  check("mov.u32 %r2, 0x3C003C00;\n"
-        "atom.global.add.noftz.f16x2 %r3, [%rd1], %r2;\n",
-        0, 0x50005000);
-  check("mov.u16 %rs1, 0x3F80;\nred.global.add.noftz.bf16 [%rd1], %rs1;\n", 0,
-        0x4200);
+  check("atom.global.add.f32 %f1, [%rd1], 0f3F800000;\n", 0, 0x42000000);
 }
 
 TEST(AtomicTest, GivesTheOldValue) {
@@ -168,66 +157,6 @@ static std::vector<uint32_t> lanesOf(const std::string &body) {
   std::vector<uint64_t> values =
       runLanes(body + "cvt.u64.u32 %rd4, %r2;\nst.global.u64 [%rd3], %rd4;\n");
   return std::vector<uint32_t>(values.begin(), values.begin() + 32);
-}
-
-TEST(LaneTest, Shuffles) {
-  for (unsigned width : {32u, 8u})
-    for (unsigned by : {0u, 1u, 5u, 31u})
-      for (const char *how : {"up", "down", "bfly", "idx"}) {
-        SCOPED_TRACE(std::string(how) + std::to_string(by));
-        bool up = std::string(how) == "up";
-        unsigned c = (32 - width) << 8 | (up ? 0 : 31);
-        std::vector<uint32_t> got = lanesOf(
-            "add.u32 %r3, %r1, 100;\nshfl.sync." + std::string(how) +
-            ".b32 %r2|%p1, %r3, " + std::to_string(by) + ", " +
-            std::to_string(c) + ", -1;\n@!%p1 add.u32 %r2, %r2, 1000;\n");
-        for (int lane = 0; lane < 32; ++lane) {
-          int first = lane / int(width) * int(width);
-          int from = up              ? lane - int(by)
-                     : how[0] == 'd' ? lane + int(by)
-                     : how[0] == 'b' ? lane ^ int(by)
-                                     : first + int(by % width);
-          bool inside = from >= first && from < first + int(width);
-          if (how[0] == 'b' && from < first)
-            inside = true; // only the upper bound counts
-          EXPECT_EQ(got[lane], uint32_t(inside ? from + 100 : lane + 1100));
-        }
-      }
-}
-
-TEST(LaneTest, VotesMatchesReductions) {
-  auto all = [](const std::string &body, uint32_t wanted) {
-    SCOPED_TRACE(body);
-    for (uint32_t got : lanesOf("setp.lt.u32 %p1, %r1, 4;\n" + body))
-      EXPECT_EQ(got, wanted);
-  };
-  std::string pick = "selp.u32 %r2, 1, 0, %p2;\n";
-  all("vote.sync.any.pred %p2, %p1, -1;\n" + pick, 1);
-  all("vote.sync.all.pred %p2, %p1, -1;\n" + pick, 0);
-  all("vote.sync.uni.pred %p2, %p1, -1;\n" + pick, 0);
-  all("vote.sync.ballot.b32 %r2, %p1, -1;\n", 15);
-  all("vote.sync.ballot.b32 %r2, !%p1, -1;\n", ~15u);
-  all("activemask.b32 %r2;\n", ~0u);
-  all("redux.sync.add.s32 %r2, %r1, -1;\n", 496);
-  all("redux.sync.max.u32 %r2, %r1, -1;\n", 31);
-  all("sub.u32 %r3, %r1, 5;\nredux.sync.min.s32 %r2, %r3, -1;\n", uint32_t(-5));
-  all("redux.sync.xor.b32 %r2, %r1, -1;\n", 0);
-  all("match.all.sync.b32 %r2|%p2, 7, -1;\n", ~0u);
-  all("bar.red.popc.u32 %r2, 0, %p1;\n", 4);
-  all("bar.red.and.pred %p2, 0, %p1;\n" + pick, 0);
-  all("bar.red.or.pred %p2, 0, !%p1;\n" + pick, 1);
-  std::vector<uint32_t> got =
-      lanesOf("and.b32 %r3, %r1, 3;\nmatch.any.sync.b32 %r2, %r3, -1;\n");
-  for (unsigned lane = 0; lane < 32; ++lane)
-    EXPECT_EQ(got[lane], 0x11111111u << (lane % 4));
-}
-
-TEST(LaneTest, HalvesWithMasksOfTheirOwn) {
-  std::vector<uint32_t> got = lanesOf(
-      "setp.lt.u32 %p1, %r1, 16;\nselp.u32 %r3, 0xFFFF, 0xFFFF0000, %p1;\n"
-      "redux.sync.add.u32 %r2, %r1, %r3;\n");
-  for (unsigned lane = 0; lane < 32; ++lane)
-    EXPECT_EQ(got[lane], lane < 16 ? 120u : 376u);
 }
 
 TEST(LaneTest, IndexedBranchAndLoops) {
@@ -345,22 +274,6 @@ extern "C" __global__ void k(int *out) {
     EXPECT_EQ(out[i], (31 - i % 32) * (i / 64));
 }
 
-TEST(BlockTest, BlocksAndThreadsOfThreeDimensions) {
-  std::string text = wrap(
-      "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %tid.z;\nmov.u32 %r4, %ctaid.x;\n"
-      "mov.u32 %r5, %ctaid.y;\nmov.u32 %r6, %ctaid.z;\n"
-      "mad.lo.u32 %r7, %r3, 3, %r2;\nmad.lo.u32 %r7, %r7, 4, %r1;\n"
-      "mad.lo.u32 %r8, %r6, 2, %r5;\nmad.lo.u32 %r8, %r8, 3, %r4;\n"
-      "mad.lo.u32 %r8, %r8, 24, %r7;\nmul.wide.u32 %rd4, %r8, 4;\n"
-      "add.s64 %rd4, %rd4, %rd1;\nst.global.u32 [%rd4], %r8;\n");
-  Machine machine(text);
-  uint32_t *out = machine.buffer(std::vector<uint32_t>(24 * 12), "out");
-  Report report = machine.run("k", {3, 2, 2}, {4, 3, 2}, 0, pack(out));
-  EXPECT_TRUE(report.clean()) << describe(report);
-  for (uint32_t i = 0; i < 24 * 12; ++i)
-    EXPECT_EQ(out[i], i);
-}
-
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//
@@ -369,7 +282,8 @@ TEST(ErrorTest, NameTheLine) {
   EXPECT_EQ(errorOf(wrap("frob.u32 %r2, %r1;\n")),
             "ptx line 15: expected a known instruction, got 'frob.u32'");
   EXPECT_EQ(errorOf(wrap("add.frob.u32 %r2, %r1, 1;\n")),
-            "ptx line 15: expected a type, got '.frob' in 'add.frob.u32'");
+            "ptx line 15: expected a known form of add, got '.frob' in "
+            "'add.frob.u32'");
   EXPECT_EQ(errorOf(wrap("add.u32 %rd2, %r1, 1;\n")),
             "ptx line 15: expected a register of type .u32, got %rd2 of type "
             ".b64 in 'add.u32'");

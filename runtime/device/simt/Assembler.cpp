@@ -222,13 +222,13 @@ Error KernelAssembler::instruction(const Statement &s) {
   if (family == "ret" && !returns.empty()) {
     form.code.flow = Flow::Branch;
     form.code.target = returns.back();
-    form.has("uni");
+    form.ignores({"uni"});
   } else {
-    Builder builder = findBuilder(family);
-    if (!builder)
+    auto builder = allBuilders().find(family);
+    if (builder == allBuilders().end())
       return errorAt(s.line,
                      "expected a known instruction, got '" + s.name + "'");
-    builder(form);
+    builder->second(form);
   }
   if (Error error = form.finish())
     return error;

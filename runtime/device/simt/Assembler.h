@@ -47,9 +47,14 @@ enum class Type : uint8_t {
 };
 
 Type parseType(llvm::StringRef text);
+llvm::StringRef nameOf(Type type);
 unsigned bitsOf(Type type); ///< 1 for a predicate
 inline bool isSigned(Type t) { return t >= Type::S8 && t <= Type::S64; }
 inline bool isInteger(Type t) { return t >= Type::B8 && t <= Type::S64; }
+inline bool isFloat(Type t) { return t >= Type::F16 && t <= Type::BF16x2; }
+inline bool isPair(Type t) {
+  return t == Type::F16x2 || t == Type::BF16x2 || t >= Type::U16x2;
+}
 
 enum Rounding : uint8_t {
   RoundNearest,
@@ -60,12 +65,19 @@ enum Rounding : uint8_t {
 };
 
 class KernelAssembler;
+class FormChooser;
+using Types = llvm::ArrayRef<Type>;
 
 /// One instruction being built: the parts of its mnemonic and its operands are
-/// taken one by one. The first complaint stays; what follows it is moot.
+/// taken one by one. Parts may stand in any order, as ptxas has it, but for
+/// types; builders take them in that of the PTX manual. The first complaint
+/// stays; what follows it is moot. With a chooser there is no text: what is
+/// taken is chosen, and so all forms are listed (Forms.h). A builder therefore
+/// asks only the functions here what its statement is.
 class Form {
 public:
-  Form(KernelAssembler &kernel, const Statement &statement);
+  Form(KernelAssembler &kernel, const Statement &statement,
+       FormChooser *chooser = nullptr);
 
   Instruction code;
 
@@ -74,41 +86,61 @@ public:
   //===--------------------------------------------------------------------===//
 
   llvm::StringRef family() const { return parts.front(); }
-  /// Takes a part wherever it stands.
-  bool has(llvm::StringRef part);
-  /// The next part that is not taken, or "".
-  llvm::StringRef peekPart() const;
-  /// Takes the next part, which must be one of these; gives its index.
-  unsigned oneOf(llvm::ArrayRef<llvm::StringRef> choices);
+  /// Takes the part if it is there.
+  bool has(llvm::StringRef part) { return maybe({part}, 1) == 0; }
+  /// Takes the first part that is one of these; gives its index.
+  unsigned oneOf(llvm::ArrayRef<llvm::StringRef> choices,
+                 llvm::StringRef inWords = "");
   /// Like oneOf, but may be missing: then `otherwise`.
   unsigned maybe(llvm::ArrayRef<llvm::StringRef> choices, unsigned otherwise);
-  Type type();
-  bool isTypeNext() const { return parseType(peekPart()) != Type::None; }
+  Type type(Types types);
+  /// The type at the end of the mnemonic, which is yet to be taken.
+  Type lastType(Types types);
+  /// .rn, .rz, .rm or .rp.
   Rounding rounding();
+  /// `otherwise` where there is none.
+  Rounding maybeRounding(Rounding otherwise = RoundNearest);
+  /// Parts that change nothing of what is executed: at most one of them.
+  void ignores(llvm::ArrayRef<llvm::StringRef> choices);
+  /// Exactly one of them.
+  void ignoresOne(llvm::ArrayRef<llvm::StringRef> choices);
 
   //===--------------------------------------------------------------------===//
   // Operands
   //===--------------------------------------------------------------------===//
 
   size_t operandsLeft() const;
+  /// Null where none is left, and where forms are listed.
   const Operand *peekOperand() const;
   const Operand *takeOperand();
+  /// What the operands say of the form: the answer by the text, or each.
+  bool either(bool inText) { return among(2, inText); }
+  unsigned among(unsigned count, unsigned inText);
+  /// Says what an operand is that is taken by other means; see listForms.
+  void shape(const llvm::Twine &text);
   void dest(Type type);
   void source(Type type);
+  /// %r1|%p1
+  void destBoth(Type first, Type second);
+  /// The same or %r1.
+  void destPair(Type first, Type second);
+  /// %p1 or !%p1; whether it is negated.
+  bool sourcePredicate();
   /// A register at least as wide as the type; gives its bits.
   unsigned wideDest(Type type);
   unsigned wideSource(Type type);
   /// `count` registers in braces, or one alone; those unused may be `_`.
-  unsigned destVector(Type type, unsigned least, unsigned most,
-                      bool wide = false);
-  unsigned sourceVector(Type type, unsigned least, unsigned most,
-                        bool wide = false);
-  /// A destination for a predicate beside another: %r1|%p1.
+  /// Where `wide`, form2 is the bits of each register.
+  void destVector(Type type, unsigned count, bool wide = false);
+  void sourceVector(Type type, unsigned count, bool wide = false);
+  /// More registers than an instruction has operands: they are given back.
+  std::vector<uint32_t> destList(Type type, unsigned count);
   /// An instruction has up to three addresses.
   void address(unsigned place = 0);
   /// [map, {coordinates}].
   void tensorAddress(unsigned place, unsigned rank);
   uint64_t immediate(uint64_t least, uint64_t most);
+  uint64_t immediateOf(llvm::ArrayRef<uint64_t> choices);
   void label();
   void addDest(uint32_t reg);
   void addSource(uint32_t reg);
@@ -127,7 +159,14 @@ public:
   const Statement &statement;
 
 private:
+  llvm::StringRef peekPart() const;
+  unsigned takeFirst(llvm::ArrayRef<llvm::StringRef> choices);
   uint32_t base(const Operand &operand, unsigned place);
+  void ignoresAny(llvm::ArrayRef<llvm::StringRef> choices, bool required);
+  Type wideRegister(Type type, bool wide);
+  void vectorShape(llvm::StringRef mark, Type type, unsigned count, bool wide);
+
+  FormChooser *chooser;
   llvm::SmallVector<llvm::StringRef, 8> parts;
   llvm::SmallVector<bool, 8> taken;
   size_t nextOperand = 0;
@@ -136,8 +175,8 @@ private:
 
 /// Builds the instruction of a family of opcodes: sets code.run and operands.
 using Builder = void (*)(Form &);
-/// Null where the family is not known.
-Builder findBuilder(llvm::StringRef family);
+using BuilderTable = std::map<llvm::StringRef, Builder>;
+const BuilderTable &allBuilders();
 
 /// Assembles one entry with the functions it calls put in place of the calls.
 class KernelAssembler {
@@ -166,6 +205,8 @@ public:
   bool findPlace(llvm::StringRef name, Place &found);
   uint32_t constant(Type type, uint64_t bits, bool dynamic = false);
   uint32_t scratch(unsigned bytesPerLane, llvm::StringRef name);
+  /// The predicate that add.cc and its like write.
+  uint32_t carryFlag();
   /// An index that becomes a pc at the end.
   bool findLabel(llvm::StringRef name, uint32_t &label);
   bool findTargets(llvm::StringRef name, uint32_t &list);
@@ -223,6 +264,7 @@ private:
   std::map<SourcePlace, uint32_t> callers; ///< of places met so far
   uint64_t localBytes = 0, sharedBytes = 0;
   uint64_t fileBytes = 0;
+  uint32_t carry = 0; ///< 0: none yet
   uint32_t dynamicAlignment = 16;
 };
 

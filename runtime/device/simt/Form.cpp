@@ -1,4 +1,4 @@
-//===- Form.cpp - one instruction being built -------------------*- C++ -*-===//
+//===- Form.cpp - the operands of an instruction being built ----*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,129 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/simt/Assembler.h"
+#include "runtime/device/simt/Forms.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cstring>
 
 using namespace llvm;
 using namespace raytention::simt;
-
-Type raytention::simt::parseType(StringRef text) {
-  return StringSwitch<Type>(text)
-      .Case("pred", Type::Pred)
-      .Case("b8", Type::B8)
-      .Case("b16", Type::B16)
-      .Case("b32", Type::B32)
-      .Case("b64", Type::B64)
-      .Case("u8", Type::U8)
-      .Case("u16", Type::U16)
-      .Case("u32", Type::U32)
-      .Case("u64", Type::U64)
-      .Case("s8", Type::S8)
-      .Case("s16", Type::S16)
-      .Case("s32", Type::S32)
-      .Case("s64", Type::S64)
-      .Case("f16", Type::F16)
-      .Case("bf16", Type::BF16)
-      .Case("f32", Type::F32)
-      .Case("f64", Type::F64)
-      .Case("f16x2", Type::F16x2)
-      .Case("bf16x2", Type::BF16x2)
-      .Case("tf32", Type::TF32)
-      .Case("u16x2", Type::U16x2)
-      .Case("s16x2", Type::S16x2)
-      .Default(Type::None);
-}
-
-unsigned raytention::simt::bitsOf(Type type) {
-  switch (type) {
-  case Type::None:
-    return 0;
-  case Type::Pred:
-    return 1;
-  case Type::B8:
-  case Type::U8:
-  case Type::S8:
-    return 8;
-  case Type::B16:
-  case Type::U16:
-  case Type::S16:
-  case Type::F16:
-  case Type::BF16:
-    return 16;
-  case Type::B64:
-  case Type::U64:
-  case Type::S64:
-  case Type::F64:
-    return 64;
-  default:
-    return 32;
-  }
-}
-
-Form::Form(KernelAssembler &kernel, const Statement &statement)
-    : kernel(kernel), statement(statement) {
-  statement.name.split(parts, '.');
-  taken.resize(parts.size());
-  taken[0] = true;
-}
-
-//===----------------------------------------------------------------------===//
-// The mnemonic
-//===----------------------------------------------------------------------===//
-
-bool Form::has(StringRef part) {
-  for (size_t i = 1; i < parts.size(); ++i)
-    if (!taken[i] && parts[i] == part)
-      return taken[i] = true;
-  return false;
-}
-
-StringRef Form::peekPart() const {
-  for (size_t i = 1; i < parts.size(); ++i)
-    if (!taken[i])
-      return parts[i];
-  return "";
-}
-
-unsigned Form::maybe(ArrayRef<StringRef> choices, unsigned otherwise) {
-  for (unsigned i = 0; i < choices.size(); ++i)
-    if (has(choices[i]))
-      return i;
-  return otherwise;
-}
-
-unsigned Form::oneOf(ArrayRef<StringRef> choices) {
-  StringRef next = peekPart();
-  for (unsigned i = 0; i < choices.size(); ++i)
-    if (next == choices[i]) {
-      has(next);
-      return i;
-    }
-  fail("expected one of ." + join(choices, ", .") + ", got '." + next + "'");
-  return 0;
-}
-
-Type Form::type() {
-  StringRef next = peekPart();
-  Type result = parseType(next);
-  if (result == Type::None)
-    fail("expected a type, got '." + next + "'");
-  else
-    has(next);
-  return result;
-}
-
-Rounding Form::rounding() {
-  return static_cast<Rounding>(maybe({"rn", "rz", "rm", "rp"}, RoundNearest));
-}
-
-//===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
 
 size_t Form::operandsLeft() const {
   return statement.operands.size() - nextOperand;
@@ -139,6 +25,8 @@ const Operand *Form::peekOperand() const {
 }
 
 const Operand *Form::takeOperand() {
+  if (chooser)
+    return nullptr;
   if (!operandsLeft()) {
     fail("expected another operand, got " + Twine(statement.operands.size()));
     return nullptr;
@@ -160,14 +48,6 @@ void Form::addSource(uint32_t reg) {
 
 uint32_t Form::constant(Type type, uint64_t bits) {
   return kernel.constant(type, bits);
-}
-
-static StringRef describe(Type type) {
-  static const StringRef names[] = {
-      "none", "pred", "b8",    "b16",    "b32",  "b64",   "u8",   "u16",
-      "u32",  "u64",  "s8",    "s16",    "s32",  "s64",   "f16",  "bf16",
-      "f32",  "f64",  "f16x2", "bf16x2", "tf32", "u16x2", "s16x2"};
-  return names[static_cast<unsigned>(type)];
 }
 
 static bool fits(Type wanted, Type got, bool wide) {
@@ -205,7 +85,7 @@ uint32_t Form::readRegister(const Operand &operand, Type type, bool wide,
       operand.kind == Operand::Float64) {
     uint64_t value = 0;
     if (!numberBits(operand, type, value))
-      fail("expected an operand of type ." + describe(type) +
+      fail("expected an operand of type ." + nameOf(type) +
            ", got a number of another kind");
     return constant(type, value);
   }
@@ -217,8 +97,8 @@ uint32_t Form::readRegister(const Operand &operand, Type type, bool wide,
   if (kernel.findRegister(operand.name, found) ||
       kernel.findSpecial(operand.name, found)) {
     if (!fits(type, found.type, wide) || operand.offset)
-      fail("expected a register of type ." + describe(type) + ", got " +
-           operand.name + " of type ." + describe(found.type));
+      fail("expected a register of type ." + nameOf(type) + ", got " +
+           operand.name + " of type ." + nameOf(found.type));
     if (bits)
       *bits = bitsOf(found.type);
     return found.offset;
@@ -245,46 +125,127 @@ uint32_t Form::writtenRegister(const Operand &operand, Type type, bool wide,
     return 0;
   }
   if (!fits(type, found.type, wide))
-    fail("expected a register of type ." + describe(type) + ", got " +
-         operand.name + " of type ." + describe(found.type));
+    fail("expected a register of type ." + nameOf(type) + ", got " +
+         operand.name + " of type ." + nameOf(found.type));
   if (bits)
     *bits = bitsOf(found.type);
   return found.offset;
 }
 
+unsigned Form::among(unsigned count, unsigned inText) {
+  return !chooser ? inText : failed() ? 0 : chooser->choose(count);
+}
+
+void Form::shape(const Twine &text) {
+  if (chooser)
+    chooser->addOperand(text);
+}
+
 void Form::dest(Type type) {
+  shape("=" + nameOf(type));
   if (const Operand *operand = takeOperand())
     addDest(writtenRegister(*operand, type));
+  else
+    addDest(0);
 }
 
 void Form::source(Type type) {
+  shape(nameOf(type));
   if (const Operand *operand = takeOperand())
     addSource(readRegister(*operand, type));
+  else
+    addSource(0);
+}
+
+void Form::destPair(Type first, Type second) {
+  const Operand *next = peekOperand();
+  either(next && next->kind == Operand::Pair) ? destBoth(first, second)
+                                              : dest(first);
+}
+
+void Form::destBoth(Type first, Type second) {
+  shape("=" + nameOf(first) + "|=" + nameOf(second));
+  const Operand *operand = takeOperand();
+  if (operand && operand->kind != Operand::Pair)
+    return fail("expected two destinations, %a|%b");
+  addDest(operand ? writtenRegister(operand->elements[0], first) : 0);
+  addDest(operand ? writtenRegister(operand->elements[1], second) : 0);
+}
+
+bool Form::sourcePredicate() {
+  const Operand *operand = takeOperand();
+  bool negated = either(operand && operand->negated);
+  shape(negated ? "!pred" : "pred");
+  Operand plain = operand ? *operand : Operand();
+  plain.negated = false;
+  addSource(operand ? readRegister(plain, Type::Pred) : 0);
+  return negated;
+}
+
+/// Where forms are listed: one of the registers that hold the type.
+Type Form::wideRegister(Type type, bool wide) {
+  if (!chooser || !wide)
+    return type;
+  SmallVector<Type, 3> fitting;
+  for (Type bits : {Type::B16, Type::B32, Type::B64})
+    if (bitsOf(bits) >= bitsOf(type))
+      fitting.push_back(bits);
+  return fitting[among(fitting.size(), 0)];
 }
 
 unsigned Form::wideDest(Type type) {
-  unsigned bits = 0;
-  if (const Operand *operand = takeOperand())
-    addDest(writtenRegister(*operand, type, true, &bits));
+  Type listed = wideRegister(type, true);
+  unsigned bits = bitsOf(listed);
+  shape("=" + nameOf(listed));
+  const Operand *operand = takeOperand();
+  addDest(operand ? writtenRegister(*operand, type, true, &bits) : 0);
   return bits;
 }
 
 unsigned Form::wideSource(Type type) {
-  unsigned bits = 0;
-  if (const Operand *operand = takeOperand())
-    addSource(readRegister(*operand, type, true, &bits));
+  Type listed = wideRegister(type, true);
+  unsigned bits = bitsOf(listed);
+  shape(nameOf(listed));
+  const Operand *operand = takeOperand();
+  addSource(operand ? readRegister(*operand, type, true, &bits) : 0);
   return bits;
 }
 
-unsigned Form::destVector(Type type, unsigned least, unsigned most, bool wide) {
+/// =b32, =b32
+static std::string listOf(const Twine &one, unsigned count) {
+  std::string first = one.str(), all = first;
+  for (unsigned i = 1; i < count; ++i)
+    all += ", " + first;
+  return all;
+}
+
+/// {=b32, =b32}
+void Form::vectorShape(StringRef mark, Type type, unsigned count, bool wide) {
+  Type listed = wideRegister(type, wide);
+  std::string all = listOf(mark + nameOf(listed), count);
+  // ptxas wants a single register in braces but for loads and stores.
+  bool bare = count == 1 && code.flow != Flow::Collective;
+  shape(bare ? all : "{" + all + "}");
+  for (unsigned i = 0; i < count; ++i)
+    mark.empty() ? addSource(0) : addDest(0);
+  code.form2 = bitsOf(listed);
+}
+
+static ArrayRef<Operand> elementsOf(const Operand &operand) {
+  return operand.kind == Operand::Vector ? ArrayRef<Operand>(operand.elements)
+                                         : ArrayRef<Operand>(operand);
+}
+
+void Form::destVector(Type type, unsigned count, bool wide) {
+  if (chooser)
+    return vectorShape("=", type, count, wide);
   const Operand *operand = takeOperand();
   if (!operand)
-    return least;
-  ArrayRef<Operand> all = operand->kind == Operand::Vector
-                              ? ArrayRef<Operand>(operand->elements)
-                              : ArrayRef<Operand>(*operand);
-  if (all.size() < least || all.size() > most)
-    fail("expected " + Twine(least) + " registers, got " + Twine(all.size()));
+    return;
+  ArrayRef<Operand> all = elementsOf(*operand);
+  if (all.size() != count)
+    return fail("expected " + Twine(count) + " registers, got " +
+                Twine(all.size()));
   unsigned bits = 0, first = 0;
   for (const Operand &element : all) {
     if (failed())
@@ -296,19 +257,18 @@ unsigned Form::destVector(Type type, unsigned least, unsigned most, bool wide) {
       fail("expected registers of one width");
   }
   code.form2 = first ? first : bits;
-  return all.size();
 }
 
-unsigned Form::sourceVector(Type type, unsigned least, unsigned most,
-                            bool wide) {
+void Form::sourceVector(Type type, unsigned count, bool wide) {
+  if (chooser)
+    return vectorShape("", type, count, wide);
   const Operand *operand = takeOperand();
   if (!operand)
-    return least;
-  ArrayRef<Operand> all = operand->kind == Operand::Vector
-                              ? ArrayRef<Operand>(operand->elements)
-                              : ArrayRef<Operand>(*operand);
-  if (all.size() < least || all.size() > most)
-    fail("expected " + Twine(least) + " registers, got " + Twine(all.size()));
+    return;
+  ArrayRef<Operand> all = elementsOf(*operand);
+  if (all.size() != count)
+    return fail("expected " + Twine(count) + " registers, got " +
+                Twine(all.size()));
   unsigned bits = 0, widest = 0;
   for (const Operand &element : all)
     if (element.kind == Operand::Name && !failed()) {
@@ -328,7 +288,21 @@ unsigned Form::sourceVector(Type type, unsigned least, unsigned most,
     addSource(readRegister(element, number && wide ? width : type, wide));
   }
   code.form2 = widest;
-  return all.size();
+}
+
+std::vector<uint32_t> Form::destList(Type type, unsigned count) {
+  shape("{" + listOf("=" + nameOf(type), count) + "}");
+  std::vector<uint32_t> registers;
+  const Operand *operand = takeOperand();
+  if (!operand)
+    return registers;
+  if (operand->kind != Operand::Vector || operand->elements.size() != count)
+    fail("expected " + Twine(count) + " registers, got " +
+         Twine(operand->elements.size()));
+  else
+    for (const Operand &element : operand->elements)
+      registers.push_back(writtenRegister(element, type));
+  return registers;
 }
 
 /// The register of an address without its offset.
@@ -356,9 +330,10 @@ uint32_t Form::base(const Operand &operand, unsigned place) {
 }
 
 void Form::address(unsigned place) {
+  shape("[b64]");
   const Operand *operand = takeOperand();
   if (!operand)
-    return;
+    return addSource(0);
   if (operand->kind != Operand::Address || !operand->elements.empty())
     return fail("expected an address [register + offset]");
   int64_t *offsets[] = {&code.offset, &code.offset2, &code.offset3};
@@ -369,7 +344,10 @@ void Form::address(unsigned place) {
 }
 
 void Form::tensorAddress(unsigned place, unsigned rank) {
+  shape("[b64, {" + listOf("s32", rank) + "}]");
   const Operand *operand = takeOperand();
+  for (unsigned i = 0; chooser && i <= rank; ++i)
+    addSource(0);
   if (!operand)
     return;
   if (operand->kind != Operand::Address || operand->offset ||
@@ -386,6 +364,7 @@ void Form::tensorAddress(unsigned place, unsigned rank) {
 }
 
 uint64_t Form::immediate(uint64_t least, uint64_t most) {
+  shape("#" + Twine(least) + ".." + Twine(most));
   const Operand *operand = takeOperand();
   if (!operand)
     return least;
@@ -396,7 +375,25 @@ uint64_t Form::immediate(uint64_t least, uint64_t most) {
   return least;
 }
 
+uint64_t Form::immediateOf(ArrayRef<uint64_t> choices) {
+  const Operand *operand = takeOperand();
+  unsigned index = 0;
+  while (operand && index < choices.size() &&
+         (operand->kind != Operand::Integer || operand->bits != choices[index]))
+    ++index;
+  if (index == choices.size()) {
+    fail("expected one of the numbers " +
+         join(map_range(choices, [](uint64_t n) { return std::to_string(n); }),
+              ", "));
+    return choices[0];
+  }
+  uint64_t chosen = choices[among(choices.size(), index)];
+  shape("#" + Twine(chosen));
+  return chosen;
+}
+
 void Form::label() {
+  shape("label");
   const Operand *operand = takeOperand();
   if (operand && (operand->kind != Operand::Name ||
                   !kernel.findLabel(operand->name, code.target)))

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/simt/Assembler.h"
+#include "runtime/device/simt/Forms.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -67,8 +68,12 @@ uint32_t KernelAssembler::scratch(unsigned bytesPerLane, StringRef name) {
   return offset;
 }
 
-static int findSpecialName(StringRef name) {
-  static const StringRef names[] = {
+uint32_t KernelAssembler::carryFlag() {
+  return carry ? carry : carry = scratch(0, "the carry flag");
+}
+
+ArrayRef<StringRef> raytention::simt::specialNames() {
+  static constexpr StringRef names[] = {
       "%tid.x",           "%tid.y",       "%tid.z",
       "%ntid.x",          "%ntid.y",      "%ntid.z",
       "%ctaid.x",         "%ctaid.y",     "%ctaid.z",
@@ -78,15 +83,12 @@ static int findSpecialName(StringRef name) {
       "%lanemask_gt",     "%lanemask_ge", "%dynamic_smem_size",
       "%total_smem_size", "%smid",        "%nsmid",
       "%gridid"};
-  for (size_t i = 0; i < std::size(names); ++i)
-    if (name == names[i])
-      return i;
-  return -1;
+  return names;
 }
 
 bool KernelAssembler::findSpecial(StringRef name, Register &found) {
-  int index = findSpecialName(name);
-  if (index < 0)
+  size_t index = find(specialNames(), name) - specialNames().begin();
+  if (index == specialNames().size())
     return false;
   auto [entry, isNew] = specials.try_emplace(name);
   if (isNew) {

@@ -104,27 +104,26 @@ void waitAll(Warp &warp, const Instruction &, Mask lanes) {
 
 static void buildCopy(Form &form) {
   bool all = form.oneOf({"ca", "cg"}) == 0;
-  form.oneOf({"shared", "shared::cta"});
+  form.ignoresOne({"shared", "shared::cta"});
   form.oneOf({"global"});
-  form.maybe({"L2::64B", "L2::128B", "L2::256B"}, 0);
+  form.ignores({"L2::64B", "L2::128B", "L2::256B"});
   form.address();
   form.address(1);
   if (form.code.addressBits2 != 64)
     form.fail("expected a 64-bit address of global memory");
-  uint64_t bytes = form.immediate(4, 16);
-  if ((bytes != 4 && bytes != 8 && bytes != 16) || (!all && bytes != 16))
-    form.fail("expected 16 bytes, or 4 or 8 of cp.async.ca");
+  static constexpr uint64_t sizes[] = {16, 8, 4};
+  uint64_t bytes = form.immediateOf(ArrayRef(sizes).take_front(all ? 3 : 1));
   form.code.bytes = bytes;
   form.code.run = &copyAsync;
   const Operand *size = form.peekOperand();
-  if (!size)
-    return form.addSource(form.constant(Type::U32, bytes));
   KernelAssembler::Register found;
-  bool ignore = size->kind == Operand::Name &&
+  bool ignore = size && size->kind == Operand::Name &&
                 form.kernel.findRegister(size->name, found) &&
                 found.type == Type::Pred;
-  form.code.form = ignore ? 2 : 1;
-  form.source(ignore ? Type::Pred : Type::U32);
+  form.code.form = form.among(3, !size ? 0 : ignore ? 2 : 1);
+  if (form.code.form == 0)
+    return form.addSource(form.constant(Type::U32, bytes));
+  form.source(form.code.form == 2 ? Type::Pred : Type::U32);
 }
 
 static void buildAsync(Form &form) {

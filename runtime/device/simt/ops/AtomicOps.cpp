@@ -15,15 +15,15 @@ namespace {
 
 enum class Atomic : uint8_t {
   Add,
-  Exch,
-  Cas,
   Min,
   Max,
   And,
   Or,
   Xor,
   Inc,
-  Dec
+  Dec,
+  Exch,
+  Cas
 };
 
 template <class T> T integerOf(Atomic what, T old, T b, T c) {
@@ -60,9 +60,7 @@ template <class T> struct IntegerCell {
 };
 template <class T> struct FloatCell {
   using Raw = T;
-  static T apply(Atomic what, T old, T b, T) {
-    return what == Atomic::Add ? old + b : b;
-  }
+  static T apply(Atomic, T old, T b, T) { return old + b; }
 };
 template <bool kHalf> uint16_t addSmall(uint16_t a, uint16_t b) {
   return kHalf ? toHalf(double(fromHalf(a)) + fromHalf(b), RoundNearest)
@@ -109,49 +107,72 @@ void atomic(Warp &warp, const Instruction &at, Mask lanes) {
   });
 }
 
-Handler pickAtomic(Atomic what, Type type) {
-  if (what == Atomic::Add || what == Atomic::Exch) {
-    if (type == Type::F32)
-      return &atomic<FloatCell<float>>;
-    if (type == Type::F64)
-      return &atomic<FloatCell<double>>;
+Handler pickAtomic(Type type) {
+  switch (type) {
+  case Type::F32:
+    return &atomic<FloatCell<float>>;
+  case Type::F64:
+    return &atomic<FloatCell<double>>;
+  case Type::F16:
+    return &atomic<SmallCell<true>>;
+  case Type::BF16:
+    return &atomic<SmallCell<false>>;
+  case Type::F16x2:
+    return &atomic<PairCell<true>>;
+  case Type::BF16x2:
+    return &atomic<PairCell<false>>;
+  default:
+    return withWord(type, [](auto tag) -> Handler {
+      return &atomic<IntegerCell<typename decltype(tag)::type>>;
+    });
   }
-  if (what == Atomic::Add) {
-    if (type == Type::F16)
-      return &atomic<SmallCell<true>>;
-    if (type == Type::BF16)
-      return &atomic<SmallCell<false>>;
-    if (type == Type::F16x2)
-      return &atomic<PairCell<true>>;
-    if (type == Type::BF16x2)
-      return &atomic<PairCell<false>>;
+}
+
+Types typesOf(Atomic what, bool hasResult) {
+  static constexpr Type bits[] = {Type::B32, Type::B64, Type::B16};
+  static constexpr Type words[] = {Type::U32, Type::S32, Type::U64, Type::S64};
+  static constexpr Type sums[] = {Type::U32,  Type::S32,   Type::U64,
+                                  Type::F32,  Type::F64,   Type::F16,
+                                  Type::BF16, Type::F16x2, Type::BF16x2};
+  switch (what) {
+  case Atomic::Add:
+    return sums;
+  case Atomic::Min:
+  case Atomic::Max:
+    return words;
+  case Atomic::Inc:
+  case Atomic::Dec:
+    return Types(words).take_front();
+  case Atomic::Cas:
+    return bits;
+  default:
+    return Types(bits).take_front(2);
   }
-  bool small = bitsOf(type) == 16 && what != Atomic::Cas;
-  if (!isInteger(type) || small)
-    return nullptr;
-  return withWord(type, [](auto tag) -> Handler {
-    return &atomic<IntegerCell<typename decltype(tag)::type>>;
-  });
 }
 
 } // namespace
 
 static void buildAtomicForm(Form &form, bool hasResult) {
-  form.maybe({"relaxed", "acquire", "release", "acq_rel"}, 0);
-  form.maybe({"cta", "gpu", "sys", "cluster"}, 0);
+  static const StringRef names[] = {"add", "min", "max", "and",  "or",
+                                    "xor", "inc", "dec", "exch", "cas"};
   static constexpr Space spaces[] = {Space::Global, Space::Shared,
                                      Space::Shared, Space::Generic};
+  if (hasResult)
+    form.ignores({"relaxed", "release", "acquire", "acq_rel"});
+  else
+    form.ignores({"relaxed", "release"});
+  form.ignores({"cta", "gpu", "sys", "cluster"});
   form.code.space = spaces[form.maybe({"global", "shared", "shared::cta"}, 3)];
-  Atomic what = static_cast<Atomic>(form.oneOf(
-      {"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"}));
-  form.has("noftz");
-  Type type = form.type();
+  Atomic what = static_cast<Atomic>(
+      form.oneOf(ArrayRef<StringRef>(names).drop_back(hasResult ? 0 : 2)));
+  Type type = form.lastType(typesOf(what, hasResult));
+  if (isFloat(type) && type != Type::F32 && type != Type::F64)
+    form.oneOf({"noftz"});
+  form.type({type});
   form.code.form = static_cast<uint8_t>(what);
   form.code.strong = true;
-  form.code.run = pickAtomic(what, type);
-  Type reg = bitsOf(type) == 32 && !isInteger(type) && type != Type::F32
-                 ? Type::B32
-                 : type;
+  form.code.run = pickAtomic(type);
+  Type reg = isPair(type) ? Type::B32 : type;
   if (hasResult)
     form.dest(reg);
   form.address();

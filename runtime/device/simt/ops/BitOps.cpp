@@ -178,35 +178,45 @@ void notPredicate(Warp &warp, const Instruction &at, Mask lanes) {
 
 } // namespace
 
+constexpr Type kShiftTypes[] = {Type::B16, Type::B32, Type::B64,
+                                Type::U16, Type::U32, Type::U64,
+                                Type::S16, Type::S32, Type::S64};
+
 template <class Op> static void buildLogic(Form &form) {
-  Type type = form.type();
+  Type type = form.type({Type::Pred, Type::B16, Type::B32, Type::B64});
   form.dest(type);
   form.source(type);
   form.source(type);
-  if (type == Type::Pred)
-    form.code.run = &predicates<Op>;
-  else if (type == Type::B16 || type == Type::B32 || type == Type::B64)
-    form.code.run = withWord(type, [](auto tag) -> Handler {
-      using T = typename decltype(tag)::type;
-      return &binary<T, T, T, Op>;
-    });
+  form.code.run = type == Type::Pred ? &predicates<Op>
+                                     : withWord(type, [](auto tag) -> Handler {
+                                         using T = typename decltype(tag)::type;
+                                         return &binary<T, T, T, Op>;
+                                       });
 }
 
-template <class Op> static void buildNot(Form &form) {
-  Type type = form.type();
+template <class Op> static void buildUnary(Form &form, Type type) {
   form.dest(type);
   form.source(type);
-  if (type == Type::Pred && std::is_same<Op, Not>::value)
+  form.code.run = withWord(type, [](auto tag) -> Handler {
+    using T = typename decltype(tag)::type;
+    return &unary<T, T, Op>;
+  });
+}
+
+static void buildNot(Form &form) {
+  Type type = form.type({Type::Pred, Type::B16, Type::B32, Type::B64});
+  buildUnary<Not>(form, type);
+  if (type == Type::Pred)
     form.code.run = &notPredicate;
-  else if (type == Type::B16 || type == Type::B32 || type == Type::B64)
-    form.code.run = withWord(type, [](auto tag) -> Handler {
-      using T = typename decltype(tag)::type;
-      return &unary<T, T, Op>;
-    });
+}
+
+static void buildCNot(Form &form) {
+  buildUnary<CNot>(form, form.type(kBitTypes));
 }
 
 template <class Op> static void buildShift(Form &form) {
-  Type type = form.type();
+  Types types = kShiftTypes;
+  Type type = form.type(std::is_same<Op, ShiftLeft>::value ? kBitTypes : types);
   form.code.run = withWord(type, [](auto tag) -> Handler {
     using T = typename decltype(tag)::type;
     return &binary<T, T, uint32_t, Op>;
@@ -217,43 +227,29 @@ template <class Op> static void buildShift(Form &form) {
 }
 
 template <class Op> static void buildCount(Form &form) {
-  Type type = form.type();
-  if (type == Type::B32)
-    form.code.run = &unary<uint32_t, uint32_t, Op>;
-  else if (type == Type::B64)
-    form.code.run = &unary<uint32_t, uint64_t, Op>;
+  Type type = form.type({Type::B32, Type::B64});
+  form.code.run = type == Type::B32 ? &unary<uint32_t, uint32_t, Op>
+                                    : &unary<uint32_t, uint64_t, Op>;
   form.dest(Type::U32);
   form.source(type);
 }
 
 static void buildReverse(Form &form) {
-  Type type = form.type();
-  if (type == Type::B32)
-    form.code.run = &unary<uint32_t, uint32_t, Reverse>;
-  else if (type == Type::B64)
-    form.code.run = &unary<uint64_t, uint64_t, Reverse>;
-  form.dest(type);
-  form.source(type);
+  buildUnary<Reverse>(form, form.type({Type::B32, Type::B64}));
 }
 
 template <bool kShiftAmount> static Handler makeFindHighest(Type type) {
-  switch (type) {
-  case Type::U32:
-    return &unary<uint32_t, uint32_t, FindHighest<kShiftAmount>>;
-  case Type::S32:
-    return &unary<uint32_t, int32_t, FindHighest<kShiftAmount>>;
-  case Type::U64:
-    return &unary<uint32_t, uint64_t, FindHighest<kShiftAmount>>;
-  case Type::S64:
-    return &unary<uint32_t, int64_t, FindHighest<kShiftAmount>>;
-  default:
+  return withWord(type, [](auto tag) -> Handler {
+    using T = typename decltype(tag)::type;
+    if constexpr (sizeof(T) >= 4)
+      return &unary<uint32_t, T, FindHighest<kShiftAmount>>;
     return nullptr;
-  }
+  });
 }
 
 static void buildFindHighest(Form &form) {
   bool shift = form.has("shiftamt");
-  Type type = form.type();
+  Type type = form.type(kHighTypes);
   form.code.run =
       shift ? makeFindHighest<true>(type) : makeFindHighest<false>(type);
   form.dest(Type::U32);
@@ -261,12 +257,11 @@ static void buildFindHighest(Form &form) {
 }
 
 static void buildExtract(Form &form) {
-  Type type = form.type();
-  if (bitsOf(type) >= 32)
-    form.code.run = withWord(type, [](auto tag) -> Handler {
-      using T = typename decltype(tag)::type;
-      return &ternary<T, T, uint32_t, uint32_t, ExtractField>;
-    });
+  Type type = form.type(kHighTypes);
+  form.code.run = withWord(type, [](auto tag) -> Handler {
+    using T = typename decltype(tag)::type;
+    return &ternary<T, T, uint32_t, uint32_t, ExtractField>;
+  });
   form.dest(type);
   form.source(type);
   form.source(Type::U32);
@@ -274,11 +269,9 @@ static void buildExtract(Form &form) {
 }
 
 static void buildInsert(Form &form) {
-  Type type = form.type();
-  if (type == Type::B32)
-    form.code.run = &insertField<uint32_t>;
-  else if (type == Type::B64)
-    form.code.run = &insertField<uint64_t>;
+  Type type = form.type({Type::B32, Type::B64});
+  form.code.run =
+      type == Type::B32 ? &insertField<uint32_t> : &insertField<uint64_t>;
   form.dest(type);
   form.source(type);
   form.source(type);
@@ -331,8 +324,8 @@ void raytention::simt::addBitOps(BuilderTable &table) {
   table["and"] = &buildLogic<And>;
   table["or"] = &buildLogic<Or>;
   table["xor"] = &buildLogic<Xor>;
-  table["not"] = &buildNot<Not>;
-  table["cnot"] = &buildNot<CNot>;
+  table["not"] = &buildNot;
+  table["cnot"] = &buildCNot;
   table["shl"] = &buildShift<ShiftLeft>;
   table["shr"] = &buildShift<ShiftRight>;
   table["shf"] = &buildFunnel;

@@ -220,20 +220,21 @@ static void takeHint(Form &form, bool hinted) {
 }
 
 /// Whether data go out of shared memory; and the cache hint.
-static bool takeDirection(Form &form, bool &hinted) {
+static bool takeDirection(Form &form, bool isTensor, bool &hinted) {
   bool store = form.oneOf({"shared::cluster", "shared::cta", "global"}) == 2;
   if (store)
     form.oneOf({"shared::cta"});
   else
     form.oneOf({"global"});
-  form.has("tile");
+  if (isTensor)
+    form.ignores({"tile"});
   form.oneOf({store ? "bulk_group" : "mbarrier::complete_tx::bytes"});
   hinted = form.has("L2::cache_hint");
   return store;
 }
 
 static void buildRange(Form &form) {
-  bool hinted = false, store = takeDirection(form, hinted);
+  bool hinted = false, store = takeDirection(form, false, hinted);
   form.address(store ? 1 : 0);
   form.address(store ? 0 : 1);
   form.source(Type::U32);
@@ -245,7 +246,7 @@ static void buildRange(Form &form) {
 
 static void buildBox(Form &form) {
   unsigned rank = 1 + form.oneOf({"1d", "2d", "3d", "4d", "5d"});
-  bool hinted = false, store = takeDirection(form, hinted);
+  bool hinted = false, store = takeDirection(form, true, hinted);
   if (!store)
     form.address(0);
   form.tensorAddress(1, rank);
@@ -261,7 +262,8 @@ static void buildPrefetch(Form &form) {
   unsigned rank = tensor ? 1 + form.oneOf({"1d", "2d", "3d", "4d", "5d"}) : 0;
   form.oneOf({"L2"});
   form.oneOf({"global"});
-  form.has("tile");
+  if (tensor)
+    form.ignores({"tile"});
   bool hinted = form.has("L2::cache_hint");
   if (tensor) {
     form.tensorAddress(1, rank);

@@ -139,6 +139,14 @@ template <class T> void reduce(Warp &warp, const Instruction &at, Mask lanes) {
 
 void warpBarrier(Warp &warp, const Instruction &, Mask) { tickWarp(warp); }
 
+/// The lowest lane of the mask.
+void elect(Warp &warp, const Instruction &at, Mask lanes) {
+  uint32_t *d = warp.reg<uint32_t>(at.op[0]);
+  forEachLane(lanes, [&](unsigned lane) { d[lane] = __builtin_ctz(lanes); });
+  Mask &p = warp.predicate(at.op[1]);
+  p = (p & ~lanes) | (lanes & -lanes);
+}
+
 void activeMask(Warp &warp, const Instruction &at, Mask lanes) {
   uint32_t *d = warp.reg<uint32_t>(at.op[0]);
   forEachLane(lanes, [&](unsigned lane) { d[lane] = lanes; });
@@ -152,22 +160,11 @@ static void maskSource(Form &form) {
   form.code.flow = Flow::Collective;
 }
 
-/// %r1|%p1 or %r1.
-static void valueAndPredicate(Form &form) {
-  const Operand *operand = form.takeOperand();
-  if (!operand)
-    return;
-  if (operand->kind != Operand::Pair)
-    return form.addDest(form.writtenRegister(*operand, Type::B32));
-  form.addDest(form.writtenRegister(operand->elements[0], Type::B32));
-  form.addDest(form.writtenRegister(operand->elements[1], Type::Pred));
-}
-
 static void buildShuffle(Form &form) {
   form.oneOf({"sync"});
   form.code.form2 = form.oneOf({"up", "down", "bfly", "idx"});
   form.oneOf({"b32"});
-  valueAndPredicate(form);
+  form.destPair(Type::B32, Type::Pred);
   form.source(Type::B32);
   form.source(Type::U32);
   form.source(Type::U32);
@@ -178,14 +175,8 @@ static void buildShuffle(Form &form) {
 static void buildVote(Form &form) {
   form.oneOf({"sync"});
   form.code.form2 = form.oneOf({"all", "any", "uni", "ballot"});
-  form.oneOf({form.code.form2 == Ballot ? "b32" : "pred"});
-  form.dest(form.code.form2 == Ballot ? Type::B32 : Type::Pred);
-  if (const Operand *operand = form.takeOperand()) {
-    Operand plain = *operand;
-    plain.negated = false;
-    form.code.saturate = operand->negated;
-    form.addSource(form.readRegister(plain, Type::Pred));
-  }
+  form.dest(form.type({form.code.form2 == Ballot ? Type::B32 : Type::Pred}));
+  form.code.saturate = form.sourcePredicate();
   maskSource(form);
   form.code.run = &vote;
 }
@@ -193,31 +184,36 @@ static void buildVote(Form &form) {
 static void buildMatch(Form &form) {
   bool all = form.oneOf({"any", "all"}) == 1;
   form.oneOf({"sync"});
-  Type type = form.type();
+  Type type = form.type({Type::B32, Type::B64});
   if (all)
-    valueAndPredicate(form);
+    form.destPair(Type::B32, Type::Pred);
   else
     form.dest(Type::B32);
   form.source(type);
   maskSource(form);
   if (type == Type::B32)
     form.code.run = all ? &matchAll<uint32_t> : &matchAny<uint32_t>;
-  else if (type == Type::B64)
-    form.code.run = all ? &matchAll<uint64_t> : &matchAny<uint64_t>;
   else
-    form.fail("expected .b32 or .b64");
+    form.code.run = all ? &matchAll<uint64_t> : &matchAny<uint64_t>;
 }
 
 static void buildReduce(Form &form) {
   form.oneOf({"sync"});
   form.code.form2 = form.oneOf({"add", "min", "max", "and", "or", "xor"});
-  Type type = form.type();
-  form.dest(Type::B32);
-  form.source(Type::B32);
+  static constexpr Type types[] = {Type::U32, Type::S32, Type::B32};
+  bool bits = form.code.form2 > Max;
+  Type type = form.type(Types(types).slice(bits ? 2 : 0, bits ? 1 : 2));
+  form.dest(type);
+  form.source(type);
   maskSource(form);
-  if (bitsOf(type) != 32 || !isInteger(type))
-    form.fail("expected a 32-bit integer");
   form.code.run = type == Type::S32 ? &reduce<int32_t> : &reduce<uint32_t>;
+}
+
+static void buildElect(Form &form) {
+  form.oneOf({"sync"});
+  form.destBoth(Type::B32, Type::Pred);
+  maskSource(form);
+  form.code.run = &elect;
 }
 
 static void buildActiveMask(Form &form) {
@@ -230,14 +226,9 @@ static void buildActiveMask(Form &form) {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-static void votePredicate(Form &form) {
-  const Operand *operand = form.takeOperand();
-  if (!operand)
-    return;
-  Operand plain = *operand;
-  plain.negated = false;
-  form.code.form2 = operand->negated;
-  form.addSource(form.readRegister(plain, Type::Pred));
+/// bar is barrier.aligned.
+static void takeAligned(Form &form) {
+  form.code.aligned = form.family() == "bar" || form.has("aligned");
 }
 
 static void buildVoteBarrier(Form &form) {
@@ -245,39 +236,34 @@ static void buildVoteBarrier(Form &form) {
                                           BarrierForm::Or};
   unsigned what = form.oneOf({"popc", "and", "or"});
   form.code.form = static_cast<uint8_t>(forms[what]);
-  form.has("aligned");
-  form.oneOf({what ? "pred" : "u32"});
-  form.dest(what ? Type::Pred : Type::U32);
+  takeAligned(form);
+  form.dest(form.type({what ? Type::Pred : Type::U32}));
   form.source(Type::U32);
-  if (form.operandsLeft() == 2) {
+  form.code.fixedCount = form.either(form.operandsLeft() == 2);
+  if (form.code.fixedCount)
     form.source(Type::U32);
-    form.code.fixedCount = true;
-  }
-  votePredicate(form);
+  form.code.form2 = form.sourcePredicate();
 }
 
 static void buildBarrier(Form &form) {
-  form.has("cta");
-  if (form.has("warp")) {
+  if (form.family() == "bar" && form.has("warp")) {
     form.oneOf({"sync"});
     maskSource(form);
     form.code.run = &warpBarrier;
     return;
   }
+  form.ignores({"cta"});
   form.code.flow = Flow::Barrier;
-  form.code.aligned =
-      form.family() == "bar" || form.statement.name.contains(".aligned");
   unsigned what = form.oneOf({"sync", "arrive", "red"});
   if (what == 2)
     return buildVoteBarrier(form);
-  form.has("aligned");
+  takeAligned(form);
   form.code.form =
       static_cast<uint8_t>(what ? BarrierForm::Arrive : BarrierForm::Sync);
   form.source(Type::U32);
-  if (form.operandsLeft() || what == 1) {
+  form.code.fixedCount = what == 1 || form.either(form.operandsLeft());
+  if (form.code.fixedCount)
     form.source(Type::U32);
-    form.code.fixedCount = true;
-  }
 }
 
 void raytention::simt::addCollectiveOps(BuilderTable &table) {
@@ -285,6 +271,7 @@ void raytention::simt::addCollectiveOps(BuilderTable &table) {
   table["vote"] = &buildVote;
   table["match"] = &buildMatch;
   table["redux"] = &buildReduce;
+  table["elect"] = &buildElect;
   table["activemask"] = &buildActiveMask;
   table["bar"] = &buildBarrier;
   table["barrier"] = &buildBarrier;

@@ -48,13 +48,18 @@ template <class T> struct PlainReader {
   static T read(T value) { return value; }
 };
 
-/// `form` is the relation, bit 7 of it: unordered.
+/// Halves are read as floats, where those that are subnormal are not.
+template <class T> T flushedBelow(T value, bool isHalf) {
+  return isHalf && std::fabs(value) < T(0x1p-14) ? T(0) : flushed(value);
+}
+
+/// `form` is the relation, bit 7 of it: unordered; `rounding`: of halves.
 template <class T> bool compare(const Instruction &at, T a, T b) {
   Relation relation = static_cast<Relation>(at.form & 0x7F);
   if constexpr (std::is_floating_point<T>::value) {
     if (at.flush) {
-      a = flushed(a);
-      b = flushed(b);
+      a = flushedBelow(a, at.rounding);
+      b = flushedBelow(b, at.rounding);
     }
     bool unordered = std::isnan(a) || std::isnan(b);
     if (relation == Num || relation == Nan)
@@ -123,9 +128,7 @@ template <class Reader, class D>
 void setValue(Warp &warp, const Instruction &at, Mask lanes) {
   Mask held = compareLanes<Reader>(warp, at, lanes, at.op[1], at.op[2]);
   D *d = warp.reg<D>(at.op[0]);
-  D truth = static_cast<D>(sizeof(D) == 2 ? at.rounding ? 0x3F80 : 0x3C00
-                           : at.rounding  ? 0x3F800000u
-                                          : ~0u);
+  D truth = static_cast<D>(at.offset);
   forEachLane(lanes, [&](unsigned i) { d[i] = held >> i & 1 ? truth : D(0); });
 }
 
@@ -134,7 +137,7 @@ void setPair(Warp &warp, const Instruction &at, Mask lanes) {
   const uint32_t *a = warp.reg<uint32_t>(at.op[1]);
   const uint32_t *b = warp.reg<uint32_t>(at.op[2]);
   uint32_t *d = warp.reg<uint32_t>(at.op[0]);
-  uint32_t truth = at.rounding ? 0x3F80 : 0x3C00;
+  uint32_t truth = at.offset & 0xFFFF;
   forEachLane(lanes, [&](unsigned i) {
     uint32_t result = 0;
     for (unsigned shift = 0; shift < 32; shift += 16)
@@ -151,11 +154,24 @@ template <class T> void select(Warp &warp, const Instruction &at, Mask lanes) {
   overLanes(lanes, [=](unsigned i) { d[i] = chosen >> i & 1 ? a[i] : b[i]; });
 }
 
-template <class T> void selectSign(Warp &warp, const Instruction &at, Mask m) {
+template <class T, class Sign>
+void selectSign(Warp &warp, const Instruction &at, Mask m) {
   T *d = warp.reg<T>(at.op[0]);
   const T *a = warp.reg<T>(at.op[1]), *b = warp.reg<T>(at.op[2]);
-  const int32_t *c = warp.reg<int32_t>(at.op[3]);
-  overLanes(m, [=](unsigned i) { d[i] = c[i] >= 0 ? a[i] : b[i]; });
+  const Sign *c = warp.reg<Sign>(at.op[3]);
+  bool flush = at.flush;
+  overLanes(m, [=](unsigned i) {
+    Sign sign = c[i];
+    if constexpr (std::is_floating_point<Sign>::value)
+      sign = flush ? flushed(sign) : sign;
+    d[i] = sign >= 0 ? a[i] : b[i];
+  });
+}
+
+template <class Sign> Handler pickSelectSign(Type type) {
+  return bitsOf(type) == 16   ? &selectSign<uint16_t, Sign>
+         : bitsOf(type) == 32 ? &selectSign<uint32_t, Sign>
+                              : &selectSign<uint64_t, Sign>;
 }
 
 #define RAYTENTION_RELATION(Name, op)                                          \
@@ -207,61 +223,52 @@ template <class F> Handler withReader(Type type, F f) {
 
 } // namespace
 
-static bool isFloat(Type type) {
-  return type == Type::F16 || type == Type::BF16 || type == Type::F32 ||
-         type == Type::F64 || type == Type::F16x2 || type == Type::BF16x2;
-}
+constexpr Type kPlainTypes[] = {Type::B16, Type::B32, Type::B64, Type::U16,
+                                Type::U32, Type::U64, Type::S16, Type::S32,
+                                Type::S64, Type::F32, Type::F64};
+constexpr Type kComparedTypes[] = {
+    Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16,
+    Type::S32, Type::S64, Type::F16, Type::F32, Type::F64, Type::BF16};
 
-/// Unsigned orders of integers are lo, ls, hi, hs; of floats ltu and so on.
-static void takeRelation(Form &form) {
-  static const StringRef names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
-                                    "num", "nan", "equ", "neu", "ltu", "leu",
-                                    "gtu", "geu", "lo",  "ls",  "hi",  "hs"};
-  unsigned index = form.oneOf(names);
-  if (index < 8)
-    form.code.form = index;
-  else if (index < 14)
-    form.code.form = (index - 8) | 0x80;
-  else
-    form.code.form = index - 14 + Lt;
-  if (index >= 6 && index < 14 && !isFloat(lastType(form)))
-    form.fail("expected a relation of integers");
-}
-
-static void thirdPredicate(Form &form) {
-  const Operand *operand = form.takeOperand();
-  if (!operand)
+/// Unsigned orders of integers are lo, ls, hi, hs; unordered ones of floats ltu
+/// and so on. Bits are equal or not.
+static void takeRelation(Form &form, Type type) {
+  static const StringRef all[] = {"eq",  "ne",  "lt",  "le",  "gt",
+                                  "ge",  "num", "nan", "equ", "neu",
+                                  "ltu", "leu", "gtu", "geu"};
+  static const StringRef whole[] = {"eq", "ne", "lt", "le", "gt",
+                                    "ge", "lo", "ls", "hi", "hs"};
+  if (isFloat(type)) {
+    unsigned index = form.oneOf(all);
+    form.code.form = index < 8 ? index : (index - 8) | 0x80;
     return;
-  Operand plain = *operand;
-  plain.negated = false;
-  form.addSource(form.readRegister(plain, Type::Pred));
-  form.code.form2 |= operand->negated ? 0x80 : 0;
+  }
+  unsigned count = isSigned(type) ? 6 : type <= Type::B64 ? 2 : 10;
+  unsigned index = form.oneOf(ArrayRef<StringRef>(whole).take_front(count));
+  form.code.form = index < 6 ? index : index - 6 + Lt;
 }
 
-static void predicateDests(Form &form) {
-  const Operand *operand = form.takeOperand();
-  if (!operand)
-    return;
-  if (operand->kind != Operand::Pair)
-    return form.addDest(form.writtenRegister(*operand, Type::Pred));
-  for (const Operand &one : operand->elements)
-    form.addDest(form.writtenRegister(one, Type::Pred));
+static void takeFlush(Form &form, Type type) {
+  bool isHalf = type == Type::F16 || type == Type::F16x2;
+  form.code.flush = (isHalf || type == Type::F32) && form.has("ftz");
+  form.code.rounding = isHalf;
 }
 
 static void buildSetPredicate(Form &form) {
-  takeRelation(form);
-  form.code.form2 = form.maybe({"and", "or", "xor"}, 3);
-  form.code.form2 =
-      form.code.form2 == 3 && !form.statement.name.contains(".xor")
-          ? 0
-          : form.code.form2 + 1;
-  form.code.flush = form.has("ftz");
-  Type type = form.type();
-  predicateDests(form);
+  Type type = form.lastType(kComparedTypes);
+  takeRelation(form, type);
+  unsigned joins = form.maybe({"and", "or", "xor"}, 3);
+  form.code.form2 = joins == 3 ? 0 : joins + 1;
+  takeFlush(form, type);
+  form.type({type});
+  if (type == Type::F16 || type == Type::BF16)
+    form.dest(Type::Pred);
+  else
+    form.destPair(Type::Pred, Type::Pred);
   form.source(type);
   form.source(type);
-  if (form.code.form2)
-    thirdPredicate(form);
+  if (joins != 3)
+    form.code.form2 |= form.sourcePredicate() ? 0x80 : 0;
   Relation relation = static_cast<Relation>(form.code.form & 0x7F);
   bool plain =
       !isFloat(type) && form.code.form2 == 0 && form.code.destinations == 1;
@@ -280,28 +287,63 @@ template <class D> static Handler makeSet(Type type) {
   });
 }
 
+/// What set gives of a comparison of that type.
+static Types resultsOf(Type from) {
+  static constexpr Type words[] = {Type::U32, Type::S32, Type::F32, Type::F16,
+                                   Type::BF16};
+  static constexpr Type halves[] = {Type::U32, Type::S32, Type::F16, Type::U16,
+                                    Type::S16};
+  static constexpr Type bfloats[] = {Type::U32, Type::S32, Type::BF16,
+                                     Type::U16, Type::S16};
+  static constexpr Type pairs[] = {Type::F16x2, Type::U32, Type::S32};
+  static constexpr Type bfloatPairs[] = {Type::BF16x2, Type::U32, Type::S32};
+  return from == Type::F16      ? Types(halves)
+         : from == Type::BF16   ? Types(bfloats)
+         : from == Type::F16x2  ? Types(pairs)
+         : from == Type::BF16x2 ? Types(bfloatPairs)
+                                : Types(words);
+}
+
+/// The bits of what holds: 1 of a float, all ones of an integer.
+static uint64_t truthOf(Type to) {
+  switch (to) {
+  case Type::F32:
+    return 0x3F800000;
+  case Type::F16:
+  case Type::F16x2:
+    return 0x3C00;
+  case Type::BF16:
+  case Type::BF16x2:
+    return 0x3F80;
+  default:
+    return ~uint64_t(0);
+  }
+}
+
 static void buildSet(Form &form) {
-  takeRelation(form);
-  form.code.flush = form.has("ftz");
-  Type to = form.type(), from = form.type();
-  // All ones for integers, one for floats.
-  form.code.rounding =
-      to == Type::F32 || to == Type::BF16 || to == Type::BF16x2;
-  if (to == Type::F16x2 || to == Type::BF16x2)
-    form.code.run = from == Type::F16x2    ? &setPair<HalfReader>
-                    : from == Type::BF16x2 ? &setPair<BFloatReader>
-                                           : nullptr;
-  else if (to == Type::F16 || to == Type::BF16)
-    form.code.run = makeSet<uint16_t>(from);
-  else if (to == Type::U32 || to == Type::S32 || to == Type::F32)
-    form.code.run = makeSet<uint32_t>(from);
+  static constexpr Type sources[] = {
+      Type::B16, Type::B32, Type::B64,   Type::U16,  Type::U32,
+      Type::U64, Type::S16, Type::S32,   Type::S64,  Type::F16,
+      Type::F32, Type::F64, Type::F16x2, Type::BF16, Type::BF16x2};
+  Type from = form.lastType(sources);
+  takeRelation(form, from);
+  takeFlush(form, from);
+  Type to = form.type(resultsOf(from));
+  form.type({from});
+  if (to == Type::BF16 && form.code.flush)
+    form.fail("expected a result in bf16 without .ftz");
+  form.code.offset = truthOf(to);
+  form.code.run = from == Type::F16x2    ? &setPair<HalfReader>
+                  : from == Type::BF16x2 ? &setPair<BFloatReader>
+                  : bitsOf(to) == 16     ? makeSet<uint16_t>(from)
+                                         : makeSet<uint32_t>(from);
   form.dest(to);
   form.source(from);
   form.source(from);
 }
 
 static void buildSelect(Form &form) {
-  Type type = form.type();
+  Type type = form.type(kPlainTypes);
   form.dest(type);
   form.source(type);
   form.source(type);
@@ -309,20 +351,20 @@ static void buildSelect(Form &form) {
   form.code.copies = form.code.selects = true;
   form.code.run = bitsOf(type) == 16   ? &select<uint16_t>
                   : bitsOf(type) == 32 ? &select<uint32_t>
-                  : bitsOf(type) == 64 ? &select<uint64_t>
-                                       : nullptr;
+                                       : &select<uint64_t>;
 }
 
 static void buildSelectSign(Form &form) {
-  Type type = form.type();
-  form.oneOf({"s32"});
+  Type sign = form.lastType({Type::S32, Type::F32});
+  form.code.flush = sign == Type::F32 && form.has("ftz");
+  Type type = form.type(kPlainTypes);
+  form.type({sign});
   form.dest(type);
   form.source(type);
   form.source(type);
-  form.source(Type::S32);
-  form.code.run = bitsOf(type) == 32   ? &selectSign<uint32_t>
-                  : bitsOf(type) == 64 ? &selectSign<uint64_t>
-                                       : nullptr;
+  form.source(sign);
+  form.code.run = sign == Type::S32 ? pickSelectSign<int32_t>(type)
+                                    : pickSelectSign<float>(type);
 }
 
 void raytention::simt::addCompareOps(BuilderTable &table) {

@@ -12,24 +12,27 @@ using namespace llvm;
 using namespace raytention::simt;
 
 static void buildBranch(Form &form) {
-  form.has("uni");
+  form.ignores({"uni"});
   form.code.flow = Flow::Branch;
   form.label();
 }
 
 static void buildIndexedBranch(Form &form) {
   form.oneOf({"idx"});
-  form.has("uni");
+  form.ignores({"uni"});
   form.code.flow = Flow::IndexedBranch;
   form.source(Type::U32);
+  form.shape("targets");
   const Operand *list = form.takeOperand();
   if (list && !form.kernel.findTargets(list->name, form.code.target))
     form.fail("expected a list of targets, got '" + list->name + "'");
 }
 
-static void buildExit(Form &form) {
-  form.has("uni");
-  form.code.flow = Flow::Exit;
+static void buildExit(Form &form) { form.code.flow = Flow::Exit; }
+
+static void buildReturn(Form &form) {
+  form.ignores({"uni"});
+  buildExit(form);
 }
 
 static void buildTrap(Form &form) { form.code.flow = Flow::Trap; }
@@ -44,7 +47,7 @@ void raytention::simt::addControlOps(BuilderTable &table) {
   table["bra"] = &buildBranch;
   table["brx"] = &buildIndexedBranch;
   table["exit"] = &buildExit;
-  table["ret"] = &buildExit;
+  table["ret"] = &buildReturn;
   table["trap"] = &buildTrap;
   table["brkpt"] = &buildTrap;
   table["nanosleep"] = &buildSleep;

@@ -137,11 +137,12 @@ double roundToInteger(double value, uint8_t rounding) {
   }
 }
 
-/// Out of range goes to the nearest end; a NaN to zero.
-uint64_t floatToInteger(double value, Type to) {
+/// Out of range goes to the nearest end; a NaN to zero, or to the highest bit
+/// where either type has 64.
+uint64_t floatToInteger(double value, Type from, Type to) {
   unsigned bits = bitsOf(to);
   if (std::isnan(value))
-    return isSigned(to) || bits < 64 ? 0 : uint64_t(1) << 63;
+    return from == Type::F64 || bits == 64 ? uint64_t(1) << (bits - 1) : 0;
   if (isSigned(to)) {
     double most = std::ldexp(1.0, bits - 1);
     if (value >= most)
@@ -189,15 +190,23 @@ uint64_t clampInteger(int64_t value, Type from, Type to) {
   return std::min(uint64_t(value), most);
 }
 
-bool isFloat(Type type) {
-  return type == Type::F16 || type == Type::BF16 || type == Type::F32 ||
-         type == Type::F64;
-}
-
 //===----------------------------------------------------------------------===//
 // Handlers. form: from, form2: to, vector: bits of the source register,
 // bytes: bits of the destination register, offset: rounding to an integer.
 //===----------------------------------------------------------------------===//
+
+/// Where bits are lost, the last of those that stay says so: to round that
+/// again to a 16-bit type is to round once.
+double toOdd(int64_t value, bool isUnsigned) {
+  double result = integerToDouble(value, isUnsigned, RoundZero);
+  long double exact =
+      isUnsigned ? (long double)(uint64_t(value)) : (long double)value;
+  uint64_t bits;
+  std::memcpy(&bits, &result, sizeof(bits));
+  bits |= result != exact;
+  std::memcpy(&result, &bits, sizeof(bits));
+  return result;
+}
 
 uint64_t convertInteger(const Instruction &at, uint64_t raw, Type from,
                         Type to) {
@@ -206,15 +215,20 @@ uint64_t convertInteger(const Instruction &at, uint64_t raw, Type from,
   if (!isFloat(to))
     return at.saturate ? clampInteger(value, from, to) : uint64_t(value);
   bool isUnsigned = !isSigned(from);
+  // To [0, 1], where whole numbers are exact.
+  if (at.saturate)
+    return writeFloat(value == 0 || (value < 0 && !isUnsigned) ? 0.0 : 1.0, to,
+                      RoundNearest);
   if (to == Type::F64)
     return writeFloat(integerToDouble(value, isUnsigned, rounding), to,
                       RoundNearest);
   if (to == Type::F32)
     return toBits(integerToFloat(value, isUnsigned, rounding));
-  // Far beyond the range of a half; a bfloat sees 53 bits of it.
-  return writeFloat(isUnsigned ? double(uint64_t(value)) : double(value), to,
-                    rounding);
+  return writeFloat(toOdd(value, isUnsigned), to, rounding);
 }
+
+/// .relu, which leaves a NaN.
+template <class T> T aboveZero(T value) { return value <= 0 ? T(0) : value; }
 
 uint64_t convertFloat(const Instruction &at, uint64_t raw, Type from, Type to) {
   double value = readFloat(raw, from);
@@ -222,9 +236,11 @@ uint64_t convertFloat(const Instruction &at, uint64_t raw, Type from, Type to) {
     value = flushed(float(value));
   value = roundToInteger(value, at.offset);
   if (!isFloat(to))
-    return floatToInteger(value, to);
+    return floatToInteger(value, from, to);
   if (at.saturate)
     value = saturated(value);
+  if (at.strong)
+    value = aboveZero(value);
   uint64_t bits = writeFloat(value, to, static_cast<Rounding>(at.rounding));
   if (at.flush && to == Type::F32)
     bits = toBits(flushed(fromBits(bits)));
@@ -262,8 +278,7 @@ void convertPair(Warp &warp, const Instruction &at, Mask lanes) {
   const float *low = warp.reg<float>(at.op[2]);
   Rounding rounding = static_cast<Rounding>(at.rounding);
   auto narrow = [&](float value) -> uint32_t {
-    if (at.form && value < 0) // .relu
-      value = 0;
+    value = at.strong ? aboveZero(value) : value;
     return kHalf ? toHalf(value, rounding) : toBFloat(value, rounding);
   };
   forEachLane(lanes, [&](unsigned i) {
@@ -291,51 +306,84 @@ Handler pickPlain(Type to, Type from) {
 
 } // namespace
 
-static void buildPair(Form &form, Type to) {
-  form.code.form = form.has("relu");
-  form.oneOf({"f32"});
+/// What stands in front of the types.
+namespace {
+struct Modifiers {
+  enum { Nearest, Zero, Down, Up, Away, WholeNearest, WholeUp = 8, None } round;
+  bool relu, flush, saturate;
+
+  bool isFloatRounding() const { return round <= Up; }
+  bool isWhole() const { return round >= WholeNearest && round <= WholeUp; }
+};
+} // namespace
+
+static bool narrows(Type to, Type from) {
+  return bitsOf(to) < bitsOf(from) ||
+         (bitsOf(to) == bitsOf(from) && to != from);
+}
+
+/// A float that loses bits is rounded as said; one that does not may become
+/// whole; integers are never rounded.
+static bool isRoundingLegal(const Modifiers &m, Type to, Type from) {
+  if (!isFloat(from))
+    return isFloat(to) ? m.isFloatRounding() : m.round == m.None;
+  if (!isFloat(to))
+    return m.isWhole();
+  if (narrows(to, from))
+    return m.isFloatRounding();
+  return m.round == m.None || (to == from && m.isWhole());
+}
+
+static bool holdsAll(Type to, Type from) {
+  return to == from ||
+         (bitsOf(to) > bitsOf(from) && (isSigned(to) || !isSigned(from)));
+}
+
+/// Where a value may be out of range. A bf16 is never saturated.
+static bool isSaturationLegal(Type to, Type from) {
+  if (to == Type::BF16 || from == Type::BF16)
+    return false;
+  return isFloat(to) || isFloat(from) || !holdsAll(to, from);
+}
+
+static bool isLegal(const Modifiers &m, Type to, Type from) {
+  if (m.relu)
+    return from == Type::F32 && bitsOf(to) == 16 && isFloat(to) &&
+           m.round <= m.Zero && !m.flush && !m.saturate;
+  if (m.flush && to != Type::F32 && from != Type::F32)
+    return false;
+  if (m.saturate && !isSaturationLegal(to, from))
+    return false;
+  // A bf16 is made of, and makes, whole registers.
+  if ((to == Type::BF16 && bitsOf(from) == 8) ||
+      (from == Type::BF16 && bitsOf(to) == 8))
+    return false;
+  return isRoundingLegal(m, to, from);
+}
+
+static void buildPair(Form &form, Type to, const Modifiers &m) {
+  if (m.round > m.Zero || m.flush || m.saturate)
+    form.fail("expected .rn or .rz, and .relu or nothing else");
   form.code.run = to == Type::F16x2 ? &convertPair<true> : &convertPair<false>;
   form.dest(Type::B32);
   form.source(Type::F32);
   form.source(Type::F32);
 }
 
-static void takeRounding(Form &form, Type &to, Type &from) {
-  bool away = form.has("rna");
-  unsigned whole = form.maybe({"rni", "rzi", "rmi", "rpi"}, 4);
-  form.code.offset = whole == 4 ? 0 : whole + 1;
-  form.code.rounding = away ? RoundAway : form.rounding();
-  form.code.flush = form.has("ftz");
-  form.code.saturate = form.has("sat");
-  to = form.type();
-  if (to == Type::F16x2 || to == Type::BF16x2)
-    return;
-  form.has("relu");
-  from = form.type();
+static void buildTensorFloat(Form &form, const Modifiers &m) {
+  if (m.round != m.Away || m.flush || m.saturate || m.relu)
+    form.fail("expected cvt.rna.tf32.f32");
+  form.code.run = &convertTensorFloat;
+  form.dest(Type::B32);
+  form.source(Type::F32);
 }
 
-static void buildConvert(Form &form) {
-  Type to = Type::None, from = Type::None;
-  takeRounding(form, to, from);
-  if (form.failed())
-    return;
-  if (to == Type::F16x2 || to == Type::BF16x2)
-    return buildPair(form, to);
-  if (to == Type::TF32) {
-    if (from != Type::F32 || form.code.rounding != RoundAway)
-      form.fail("expected cvt.rna.tf32.f32");
-    form.code.run = &convertTensorFloat;
-    form.dest(Type::B32);
-    return form.source(Type::F32);
-  }
-  bool known = (isFloat(to) || (isInteger(to) && to >= Type::U8)) &&
-               (isFloat(from) || (isInteger(from) && from >= Type::U8));
-  if (!known)
-    return form.fail("expected other types");
-  unsigned toBits =
-      isFloat(to) ? (form.dest(to), bitsOf(to)) : form.wideDest(to);
+static void buildPlain(Form &form, Type to, Type from) {
+  bool exactTo = isFloat(to) || from == Type::BF16;
+  bool exactFrom = isFloat(from) || to == Type::BF16;
+  unsigned toBits = exactTo ? (form.dest(to), bitsOf(to)) : form.wideDest(to);
   unsigned fromBits =
-      isFloat(from) ? (form.source(from), bitsOf(from)) : form.wideSource(from);
+      exactFrom ? (form.source(from), bitsOf(from)) : form.wideSource(from);
   form.code.form = static_cast<uint8_t>(from);
   form.code.form2 = static_cast<uint8_t>(to);
   form.code.bytes = toBits;
@@ -345,6 +393,43 @@ static void buildConvert(Form &form) {
   if (exact && !form.code.saturate)
     if (Handler plain = pickPlain(to, from))
       form.code.run = plain;
+}
+
+static Modifiers takeModifiers(Form &form) {
+  Modifiers m;
+  unsigned round = form.maybe(
+      {"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi"}, m.None);
+  m.round = static_cast<decltype(m.round)>(round);
+  m.relu = m.round <= m.Zero && form.has("relu");
+  m.flush = !m.relu && form.has("ftz");
+  m.saturate = !m.relu && form.has("sat");
+  form.code.rounding = m.isFloatRounding() ? round : unsigned(RoundNearest);
+  form.code.offset = m.isWhole() ? round - m.WholeNearest + ToNearest : 0;
+  form.code.flush = m.flush;
+  form.code.saturate = m.saturate;
+  form.code.strong = m.relu;
+  return m;
+}
+
+static void buildConvert(Form &form) {
+  static constexpr Type types[] = {
+      Type::U8,  Type::U16, Type::U32,   Type::U64,    Type::S8,
+      Type::S16, Type::S32, Type::S64,   Type::F16,    Type::BF16,
+      Type::F32, Type::F64, Type::F16x2, Type::BF16x2, Type::TF32};
+  Modifiers m = takeModifiers(form);
+  Type to = form.type(types);
+  bool fromFloat = isPair(to) || to == Type::TF32;
+  Type from =
+      form.type(fromFloat ? Types(Type::F32) : Types(types).drop_back(3));
+  if (form.failed())
+    return;
+  if (to == Type::TF32)
+    return buildTensorFloat(form, m);
+  if (isPair(to))
+    return buildPair(form, to, m);
+  if (!isLegal(m, to, from))
+    form.fail("expected another rounding or no such modifier");
+  buildPlain(form, to, from);
 }
 
 void raytention::simt::addConvertOps(BuilderTable &table) {

@@ -48,7 +48,7 @@ static void buildMemoryBarrier(Form &form) {
 static void buildFence(Form &form) {
   if (form.has("proxy")) {
     form.oneOf({"async"});
-    form.maybe({"global", "shared::cta", "shared::cluster"}, 0);
+    form.ignores({"global", "shared::cta", "shared::cluster"});
     form.code.run = &fenceProxy;
     return;
   }
@@ -58,7 +58,7 @@ static void buildFence(Form &form) {
     form.code.run = &fenceInit;
     return;
   }
-  form.maybe({"acq_rel", "sc", "acquire", "release"}, 0);
+  form.ignores({"acq_rel", "sc", "acquire", "release"});
   form.code.form = form.oneOf({"cta", "gpu", "sys", "cluster"});
   form.code.run = &fence;
 }

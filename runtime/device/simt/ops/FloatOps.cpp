@@ -35,11 +35,18 @@ struct Fma {
   template <class T> static T apply(T a, T b, T c) { return std::fma(a, b, c); }
 };
 
+/// The NaN that PTX calls canonical, of f64 any.
+template <class T> T canonicalNaN() {
+  if constexpr (sizeof(T) == 4)
+    return fromBits(kNaN32);
+  return std::numeric_limits<T>::quiet_NaN();
+}
+
 /// A number wins over a NaN; -0 is below +0.
 template <bool kLess> struct MinMax {
   template <class T> static T apply(T a, T b) {
     if (std::isnan(a) && std::isnan(b))
-      return std::numeric_limits<T>::quiet_NaN();
+      return canonicalNaN<T>();
     if (std::isnan(a))
       return b;
     if (std::isnan(b))
@@ -52,7 +59,7 @@ template <bool kLess> struct MinMax {
 template <bool kLess> struct MinMaxNaN {
   template <class T> static T apply(T a, T b) {
     if (std::isnan(a) || std::isnan(b))
-      return std::numeric_limits<T>::quiet_NaN();
+      return canonicalNaN<T>();
     return MinMax<kLess>::apply(a, b);
   }
 };
@@ -185,15 +192,26 @@ template <class Op> Handler unaryOf(Type type, const Instruction &code) {
 // Forms
 //===----------------------------------------------------------------------===//
 
-void raytention::simt::takeFloatFlags(Form &form) {
-  form.code.rounding = form.rounding();
+static bool isSmall(Type type) {
+  return isFloat(type) && bitsOf(type) != 64 && type != Type::F32;
+}
+
+/// {.rnd}{.ftz}{.sat} of f32, {.rnd} of f64.
+static void takeSumFlags(Form &form, Type type, bool rounds) {
+  form.code.rounding = rounds ? form.rounding() : form.maybeRounding();
+  if (type == Type::F64)
+    return;
   form.code.flush = form.has("ftz");
   form.code.saturate = form.has("sat");
 }
 
-static bool isSmall(Type type) {
-  return type == Type::F16 || type == Type::BF16 || type == Type::F16x2 ||
-         type == Type::BF16x2;
+/// .approx{.ftz}.f32, .rnd{.ftz}.f32 or .rnd.f64; whether it is exact.
+static bool takeExactness(Form &form, Type type, ArrayRef<StringRef> loose) {
+  bool exact = type == Type::F64 || form.maybe(loose, 9) == 9;
+  if (exact)
+    form.code.rounding = form.rounding();
+  form.code.flush = type == Type::F32 && form.has("ftz");
+  return exact;
 }
 
 static Handler pickNamed(StringRef family, Type type, bool nan,
@@ -220,14 +238,19 @@ static Handler pickNamed(StringRef family, Type type, bool nan,
 void raytention::simt::buildFloatBinary(Form &form, Type type) {
   if (isSmall(type))
     return buildHalf(form, type, 2);
-  takeFloatFlags(form);
-  bool nan = form.has("NaN");
-  bool approximate = form.has("approx") | form.has("full");
-  if (approximate && form.family() != "div")
-    form.fail("expected an exact form");
-  form.type();
-  form.code.run = pickNamed(form.family(), type, nan, form.code);
-  form.code.flops = form.family() == "copysign" ? 0 : 1;
+  StringRef family = form.family();
+  bool chooses = family == "min" || family == "max", nan = false;
+  if (family == "div") {
+    takeExactness(form, type, {"approx", "full"});
+  } else if (chooses) {
+    form.code.flush = type == Type::F32 && form.has("ftz");
+    nan = type == Type::F32 && form.has("NaN");
+  } else if (family != "copysign") {
+    takeSumFlags(form, type, false);
+  }
+  form.type({type});
+  form.code.run = pickNamed(family, type, nan, form.code);
+  form.code.flops = family == "copysign" ? 0 : 1;
   form.dest(type);
   form.source(type);
   form.source(type);
@@ -236,8 +259,8 @@ void raytention::simt::buildFloatBinary(Form &form, Type type) {
 void raytention::simt::buildFloatUnary(Form &form, Type type) {
   if (isSmall(type))
     return buildHalf(form, type, 1);
-  takeFloatFlags(form);
-  form.type();
+  form.code.flush = type == Type::F32 && form.has("ftz");
+  form.type({type});
   form.code.run = form.family() == "neg" ? unaryOf<Negate>(type, form.code)
                                          : unaryOf<Absolute>(type, form.code);
   form.dest(type);
@@ -247,56 +270,72 @@ void raytention::simt::buildFloatUnary(Form &form, Type type) {
 void raytention::simt::buildFloatFma(Form &form, Type type) {
   if (isSmall(type))
     return buildHalf(form, type, 3);
-  takeFloatFlags(form);
-  form.type();
+  takeSumFlags(form, type, true);
+  form.type({type});
   form.code.flops = 2;
-  if (type == Type::F32)
-    form.code.run = pickFma<float>(form.code);
-  else if (type == Type::F64)
-    form.code.run = pickFma<double>(form.code);
+  form.code.run = type == Type::F32 ? pickFma<float>(form.code)
+                                    : pickFma<double>(form.code);
   form.dest(type);
   for (unsigned i = 0; i < 3; ++i)
     form.source(type);
 }
 
-static void buildFma(Form &form) { buildFloatFma(form, lastType(form)); }
+static void buildFma(Form &form) {
+  buildFloatFma(form, form.lastType({Type::F32, Type::F64, Type::F16,
+                                     Type::F16x2, Type::BF16, Type::BF16x2}));
+}
 static void buildCopySign(Form &form) {
-  buildFloatBinary(form, lastType(form));
+  buildFloatBinary(form, form.lastType({Type::F32, Type::F64}));
 }
 
-template <class Op> static void buildRounded(Form &form) {
-  takeFloatFlags(form);
-  form.has("approx");
-  Type type = form.type();
+template <class Op> static void buildRounded(Form &form, Type type) {
+  takeExactness(form, type, {"approx"});
+  form.type({type});
   form.code.run = unaryOf<Op>(type, form.code);
   form.code.flops = 1;
   form.dest(type);
   form.source(type);
 }
 
-/// rcp.approx.ftz.f64 gives the upper half of the bits.
-static void reciprocalSeed(Warp &warp, const Instruction &at, Mask lanes) {
+static void buildRoot(Form &form) {
+  buildRounded<Sqrt>(form, form.lastType({Type::F32, Type::F64}));
+}
+
+static double flushedDouble(double value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, value)
+                                                : value;
+}
+
+/// Of f64 the flushing approximations are the upper half of the bits.
+template <class Op>
+static void seed(Warp &warp, const Instruction &at, Mask lanes) {
   double *d = warp.reg<double>(at.op[0]);
   const double *a = warp.reg<double>(at.op[1]);
   forEachLane(lanes, [&](unsigned i) {
-    double exact = 1.0 / a[i];
+    double exact = Op::apply(flushedDouble(a[i]));
     uint64_t bits;
     std::memcpy(&bits, &exact, sizeof(bits));
     bits &= ~uint64_t(0xFFFFFFFF);
-    std::memcpy(&d[i], &bits, sizeof(bits));
+    std::memcpy(&exact, &bits, sizeof(bits));
+    d[i] = flushedDouble(exact);
   });
 }
 
 static void buildReciprocal(Form &form) {
-  bool approximate = form.statement.name.contains(".approx");
-  buildRounded<Reciprocal>(form);
-  if (approximate && lastType(form) == Type::F64)
-    form.code.run = &reciprocalSeed;
+  Type type = form.lastType({Type::F32, Type::F64});
+  if (type == Type::F32 || !form.has("approx"))
+    return buildRounded<Reciprocal>(form, type);
+  form.oneOf({"ftz"});
+  form.type({type});
+  form.code.run = &seed<Reciprocal>;
+  form.code.flops = 1;
+  form.dest(type);
+  form.source(type);
 }
 
 void raytention::simt::addFloatOps(BuilderTable &table) {
   table["fma"] = &buildFma;
   table["copysign"] = &buildCopySign;
-  table["sqrt"] = &buildRounded<Sqrt>;
+  table["sqrt"] = &buildRoot;
   table["rcp"] = &buildReciprocal;
 }

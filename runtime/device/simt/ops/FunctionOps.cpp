@@ -65,8 +65,8 @@ template <class T> bool hasProperty(Property property, T value) {
     return !std::isnan(value);
   case Property::NotANumber:
     return std::isnan(value);
-  case Property::Normal:
-    return std::isnormal(value);
+  case Property::Normal: // zero counts
+    return std::isnormal(value) || value == 0;
   case Property::Subnormal:
     return std::fpclassify(value) == FP_SUBNORMAL;
   }
@@ -87,27 +87,37 @@ void testProperty(Warp &warp, const Instruction &at, Mask lanes) {
 } // namespace
 
 template <class Op> static void buildFunction(Form &form) {
-  Type last = lastType(form);
-  if (last != Type::F32 && last != Type::None &&
-      (form.family() == "ex2" || form.family() == "tanh"))
-    return buildHalf(form, last, 1);
   form.oneOf({"approx"});
   form.code.flush = form.has("ftz");
-  form.oneOf({"f32"});
+  form.type({Type::F32});
   form.code.run = &function<float, Op>;
   form.code.flops = 1;
   form.dest(Type::F32);
   form.source(Type::F32);
 }
 
+/// ex2 and tanh are of 16 bits too.
+template <class Op> static void buildSmallFunction(Form &form) {
+  Type type = form.lastType(
+      {Type::F32, Type::F16, Type::F16x2, Type::BF16, Type::BF16x2});
+  if (type != Type::F32)
+    return buildHalf(form, type, 1);
+  buildFunction<Op>(form);
+}
+
+/// There is no .ftz of tanh.
+static void buildTanh(Form &form) {
+  buildSmallFunction<HyperbolicTangent>(form);
+  if (form.code.flush)
+    form.fail("expected tanh.approx without .ftz");
+}
+
 static void buildReciprocalRoot(Form &form) {
   form.oneOf({"approx"});
   form.code.flush = form.has("ftz");
-  Type type = form.type();
-  if (type == Type::F32)
-    form.code.run = &function<float, ReciprocalRoot>;
-  else if (type == Type::F64)
-    form.code.run = &function<double, ReciprocalRoot>;
+  Type type = form.type({Type::F32, Type::F64});
+  form.code.run = type == Type::F32 ? &function<float, ReciprocalRoot>
+                                    : &function<double, ReciprocalRoot>;
   form.code.flops = 1;
   form.dest(type);
   form.source(type);
@@ -116,21 +126,19 @@ static void buildReciprocalRoot(Form &form) {
 static void buildTest(Form &form) {
   form.code.form = form.oneOf(
       {"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
-  Type type = form.type();
-  if (type == Type::F32)
-    form.code.run = &testProperty<float>;
-  else if (type == Type::F64)
-    form.code.run = &testProperty<double>;
+  Type type = form.type({Type::F32, Type::F64});
+  form.code.run =
+      type == Type::F32 ? &testProperty<float> : &testProperty<double>;
   form.dest(Type::Pred);
   form.source(type);
 }
 
 void raytention::simt::addFunctionOps(BuilderTable &table) {
-  table["ex2"] = &buildFunction<Exp2>;
+  table["ex2"] = &buildSmallFunction<Exp2>;
   table["lg2"] = &buildFunction<Log2>;
   table["sin"] = &buildFunction<Sine>;
   table["cos"] = &buildFunction<Cosine>;
-  table["tanh"] = &buildFunction<HyperbolicTangent>;
+  table["tanh"] = &buildTanh;
   table["rsqrt"] = &buildReciprocalRoot;
   table["testp"] = &buildTest;
 }

@@ -135,18 +135,51 @@ template <class Op> Handler makeUnary(Type type) {
   });
 }
 
-template <class Op> void packed(Warp &warp, const Instruction &at, Mask lanes) {
+/// Two halves, each by itself; T is one of them.
+template <class T, class Op>
+void packed(Warp &warp, const Instruction &at, Mask lanes) {
   uint32_t *d = warp.reg<uint32_t>(at.op[0]);
   const uint32_t *a = warp.reg<uint32_t>(at.op[1]);
   const uint32_t *b = warp.reg<uint32_t>(at.op[2]);
   overLanes(lanes, [=](unsigned i) {
-    uint32_t low = Op::apply(uint16_t(a[i]), uint16_t(b[i]));
-    uint32_t high = Op::apply(uint16_t(a[i] >> 16), uint16_t(b[i] >> 16));
-    d[i] = (low & 0xFFFF) | high << 16;
+    uint32_t low = uint16_t(Op::apply(T(a[i]), T(b[i])));
+    uint32_t high = uint16_t(Op::apply(T(a[i] >> 16), T(b[i] >> 16)));
+    d[i] = low | high << 16;
   });
 }
 
+template <class Op> Handler makePacked(Type type) {
+  return type == Type::S16x2 ? &packed<int16_t, Op> : &packed<uint16_t, Op>;
+}
+
+/// add.sat, sub.sat and mad.hi.sat: of 32 signed bits only.
+int32_t clamped(int64_t value) {
+  return int32_t(
+      std::min<int64_t>(std::max<int64_t>(value, INT32_MIN), INT32_MAX));
+}
+struct SaturatedAdd {
+  static int32_t apply(int32_t a, int32_t b) { return clamped(int64_t(a) + b); }
+};
+struct SaturatedSub {
+  static int32_t apply(int32_t a, int32_t b) { return clamped(int64_t(a) - b); }
+};
+struct SaturatedMadHigh {
+  static int32_t apply(int32_t a, int32_t b, int32_t c) {
+    return clamped(int64_t(MulHigh::apply(a, b)) + c);
+  }
+};
+template <class Op> struct Relu {
+  template <class T> static T apply(T a, T b) {
+    return std::max<T>(Op::apply(a, b), 0);
+  }
+};
+
 } // namespace
+
+constexpr Type kSumTypes[] = {
+    Type::U16,  Type::U32,    Type::U64,   Type::S16,  Type::S32,
+    Type::S64,  Type::F16,    Type::F32,   Type::F64,  Type::F16x2,
+    Type::BF16, Type::BF16x2, Type::U16x2, Type::S16x2};
 
 static void buildBinary(Form &form, Type type, Handler run) {
   form.code.run = run;
@@ -155,26 +188,33 @@ static void buildBinary(Form &form, Type type, Handler run) {
   form.source(type);
 }
 
-/// Carries would need a register of their own that no kernel here uses.
-template <class Op> static void buildAddSub(Form &form) {
-  Type last = lastType(form);
-  if (!isInteger(last) && last != Type::U16x2 && last != Type::S16x2)
-    return buildFloatBinary(form, last);
-  Type type = form.type();
-  if (type == Type::U16x2 || type == Type::S16x2)
-    return buildBinary(form, Type::B32, &packed<Op>);
-  buildBinary(form, type, makeBinary<Op>(type));
+template <class Op, class Saturated, Carry kCarry>
+static void buildAddSub(Form &form) {
+  constexpr bool isAdd = kCarry == Carry::Add;
+  // Packed integers are added only.
+  Types types = kSumTypes;
+  Type type = form.lastType(isAdd ? types : types.drop_back(2));
+  if (isFloat(type))
+    return buildFloatBinary(form, type);
+  if (type == Type::S32 && form.has("sat")) {
+    form.type({type});
+    return buildBinary(form, type,
+                       &binary<int32_t, int32_t, int32_t, Saturated>);
+  }
+  if (bitsOf(type) >= 32 && !isPair(type) && form.has("cc"))
+    return buildCarry(form, kCarry, {type}, false, true);
+  form.type({type});
+  buildBinary(form, type,
+              isPair(type) ? makePacked<Op>(type) : makeBinary<Op>(type));
 }
 
 static Type widerType(Type type) {
   switch (type) {
   case Type::U16:
-  case Type::B16:
     return Type::U32;
   case Type::S16:
     return Type::S32;
   case Type::U32:
-  case Type::B32:
     return Type::U64;
   case Type::S32:
     return Type::S64;
@@ -199,15 +239,17 @@ template <class F> static Handler withNarrow(Type type, F f) {
 }
 
 static void buildMul(Form &form) {
-  Type last = lastType(form);
-  if (!isInteger(last))
-    return buildFloatBinary(form, last);
+  Type type = form.lastType(kNumberTypes);
+  if (isFloat(type))
+    return buildFloatBinary(form, type);
   unsigned part = form.oneOf({"lo", "hi", "wide"});
-  Type type = form.type();
-  if (part == 0)
-    return buildBinary(form, type, makeBinary<MulLow>(type));
-  if (part == 1)
-    return buildBinary(form, type, makeBinary<MulHigh>(type));
+  if (part < 2) {
+    form.type({type});
+    return buildBinary(form, type,
+                       part ? makeBinary<MulHigh>(type)
+                            : makeBinary<MulLow>(type));
+  }
+  form.type({type});
   form.code.run = withNarrow(type, [](auto tag) -> Handler {
     using T = typename decltype(tag)::type;
     return &binary<WiderT<T>, T, T, MulWide<T>>;
@@ -217,80 +259,96 @@ static void buildMul(Form &form) {
   form.source(type);
 }
 
-static void buildMad(Form &form) {
-  Type last = lastType(form);
-  if (!isInteger(last))
-    return buildFloatFma(form, last);
-  unsigned part = form.oneOf({"lo", "hi", "wide"});
-  Type type = form.type();
-  Type wide = part == 2 ? widerType(type) : type;
-  if (part == 2)
-    form.code.run = withNarrow(type, [](auto tag) -> Handler {
-      using T = typename decltype(tag)::type;
-      return &ternary<WiderT<T>, T, T, WiderT<T>, MadWide<T>>;
-    });
-  else
-    form.code.run =
-        part ? makeTernary<MadHigh>(type) : makeTernary<MadLow>(type);
+static void threeSources(Form &form, Type type, Type wide) {
   form.dest(wide);
   form.source(type);
   form.source(type);
   form.source(wide);
 }
 
+static void buildMadWide(Form &form, Type type) {
+  form.type({type});
+  form.code.run = withNarrow(type, [](auto tag) -> Handler {
+    using T = typename decltype(tag)::type;
+    return &ternary<WiderT<T>, T, T, WiderT<T>, MadWide<T>>;
+  });
+  threeSources(form, type, widerType(type));
+}
+
+static void buildMad(Form &form) {
+  Type type = form.lastType({Type::U16, Type::U32, Type::U64, Type::S16,
+                             Type::S32, Type::S64, Type::F32, Type::F64});
+  if (isFloat(type))
+    return buildFloatFma(form, type);
+  unsigned part = form.oneOf({"lo", "hi", "wide"});
+  if (part == 2)
+    return buildMadWide(form, type);
+  if (bitsOf(type) >= 32 && form.has("cc"))
+    return buildCarry(form, part ? Carry::MadHigh : Carry::MadLow, {type},
+                      false, true);
+  bool saturate = part == 1 && type == Type::S32 && form.has("sat");
+  form.type({type});
+  form.code.run =
+      saturate ? &ternary<int32_t, int32_t, int32_t, int32_t, SaturatedMadHigh>
+      : part   ? makeTernary<MadHigh>(type)
+               : makeTernary<MadLow>(type);
+  threeSources(form, type, type);
+}
+
 static void buildDiv(Form &form) {
-  Type last = lastType(form);
-  if (!isInteger(last))
-    return buildFloatBinary(form, last);
-  Type type = form.type();
+  Type type = form.lastType({Type::U16, Type::U32, Type::U64, Type::S16,
+                             Type::S32, Type::S64, Type::F32, Type::F64});
+  if (isFloat(type))
+    return buildFloatBinary(form, type);
+  form.type({type});
   buildBinary(form, type, makeBinary<Div>(type));
 }
 
 static void buildRem(Form &form) {
-  Type type = form.type();
+  Type type = form.type(kWordTypes);
   buildBinary(form, type, makeBinary<Rem>(type));
 }
 
 template <class Op> static void buildMinMax(Form &form) {
-  Type last = lastType(form);
-  if (!isInteger(last))
-    return buildFloatBinary(form, last);
-  Type type = form.type();
-  buildBinary(form, type, makeBinary<Op>(type));
+  Type type = form.lastType(kSumTypes);
+  if (isFloat(type))
+    return buildFloatBinary(form, type);
+  bool relu = (type == Type::S32 || type == Type::S16x2) && form.has("relu");
+  form.type({type});
+  Handler run = isPair(type)
+                    ? relu ? makePacked<Relu<Op>>(type) : makePacked<Op>(type)
+                : relu ? makeBinary<Relu<Op>>(type)
+                       : makeBinary<Op>(type);
+  buildBinary(form, type, run);
 }
 
 template <class Op> static void buildNegAbs(Form &form) {
-  Type last = lastType(form);
-  if (!isInteger(last))
-    return buildFloatUnary(form, last);
-  Type type = form.type();
-  form.code.run = isSigned(type) ? makeUnary<Op>(type) : nullptr;
+  Type type =
+      form.lastType({Type::S16, Type::S32, Type::S64, Type::F16, Type::F32,
+                     Type::F64, Type::F16x2, Type::BF16, Type::BF16x2});
+  if (isFloat(type))
+    return buildFloatUnary(form, type);
+  form.type({type});
+  form.code.run = makeUnary<Op>(type);
   form.dest(type);
   form.source(type);
 }
 
 static void buildSad(Form &form) {
-  Type type = form.type();
+  Type type = form.type(kWordTypes);
   form.code.run = makeTernary<Sad>(type);
-  form.dest(type);
-  for (unsigned i = 0; i < 3; ++i)
-    form.source(type);
+  threeSources(form, type, type);
 }
 
 static void buildMul24(Form &form) {
   form.oneOf({"lo"});
-  Type type = form.type();
-  Handler run = nullptr;
-  if (type == Type::S32)
-    run = &binary<int32_t, int32_t, int32_t, Mul24>;
-  else if (type == Type::U32)
-    run = &binary<uint32_t, uint32_t, uint32_t, Mul24>;
-  buildBinary(form, type, run);
+  Type type = form.type({Type::U32, Type::S32});
+  buildBinary(form, type, makeBinary<Mul24>(type));
 }
 
 void raytention::simt::addIntegerOps(BuilderTable &table) {
-  table["add"] = &buildAddSub<Add>;
-  table["sub"] = &buildAddSub<Sub>;
+  table["add"] = &buildAddSub<Add, SaturatedAdd, Carry::Add>;
+  table["sub"] = &buildAddSub<Sub, SaturatedSub, Carry::Sub>;
   table["mul"] = &buildMul;
   table["mad"] = &buildMad;
   table["div"] = &buildDiv;

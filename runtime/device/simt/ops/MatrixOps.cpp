@@ -81,9 +81,21 @@ void gather32(Warp &warp, const uint32_t *op, Tiles<kDepth> &tiles) {
   }
 }
 
-/// Register r of C holds row g + 8 (r / 2), column 2t + (r & 1).
-template <unsigned kDepth>
+/// Register r of C holds row g + 8 (r / 2), column 2t + (r & 1); of halves,
+/// row g + 8 r, column 2t and the next.
+template <class Sum, unsigned kDepth>
 void gatherC(Warp &warp, const uint32_t *op, Tiles<kDepth> &tiles) {
+  if constexpr (std::is_same<Sum, Half>::value) {
+    for (unsigned r = 0; r < 2; ++r) {
+      const uint32_t *c = warp.reg<uint32_t>(op[r]);
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        float *to = &tiles.c[lane / 4 + 8 * r][2 * (lane % 4)];
+        to[0] = Half::widen(c[lane]);
+        to[1] = Half::widen(c[lane] >> 16);
+      }
+    }
+    return;
+  }
   for (unsigned r = 0; r < 4; ++r) {
     const float *c = warp.reg<float>(op[r]);
     for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -91,9 +103,20 @@ void gatherC(Warp &warp, const uint32_t *op, Tiles<kDepth> &tiles) {
   }
 }
 
-template <unsigned kDepth>
+template <class Sum, unsigned kDepth>
 void scatterC(Warp &warp, const uint32_t *op, Mask lanes,
               const Tiles<kDepth> &tiles) {
+  if constexpr (std::is_same<Sum, Half>::value) {
+    for (unsigned r = 0; r < 2; ++r) {
+      uint32_t *d = warp.reg<uint32_t>(op[r]);
+      forEachLane(lanes, [&](unsigned lane) {
+        const float *from = &tiles.c[lane / 4 + 8 * r][2 * (lane % 4)];
+        d[lane] = toHalf(from[0], RoundNearest) |
+                  uint32_t(toHalf(from[1], RoundNearest)) << 16;
+      });
+    }
+    return;
+  }
   for (unsigned r = 0; r < 4; ++r) {
     float *d = warp.reg<float>(op[r]);
     overLanes(lanes, [&](unsigned lane) {
@@ -110,13 +133,14 @@ template <unsigned kDepth> void count(Warp &warp, const char *name) {
   worker.profile.matrixFlops += 2 * kRows * kColumns * kDepth;
 }
 
-template <class Type16, unsigned kDepth>
+template <class Type16, unsigned kDepth, class Sum = float>
 void multiply16(Warp &warp, const Instruction &at, Mask lanes) {
   Tiles<kDepth> tiles;
-  gather16<Type16>(warp, at.op + 4, tiles);
-  gatherC(warp, at.op + 4 + kDepth / 4 + kDepth / 8, tiles);
+  const uint32_t *a = at.op + at.destinations;
+  gather16<Type16>(warp, a, tiles);
+  gatherC<Sum>(warp, a + kDepth / 4 + kDepth / 8, tiles);
   tiles.multiply();
-  scatterC(warp, at.op, lanes, tiles);
+  scatterC<Sum>(warp, at.op, lanes, tiles);
   bool half = std::is_same<Type16, Half>::value;
   count<kDepth>(warp, kDepth == 16 ? half ? "m16n8k16.f16" : "m16n8k16.bf16"
                       : half       ? "m16n8k8.f16"
@@ -127,9 +151,9 @@ template <unsigned kDepth>
 void multiply32(Warp &warp, const Instruction &at, Mask lanes) {
   Tiles<kDepth> tiles;
   gather32(warp, at.op + 4, tiles);
-  gatherC(warp, at.op + 4 + kDepth / 2 + kDepth / 4, tiles);
+  gatherC<float>(warp, at.op + 4 + kDepth / 2 + kDepth / 4, tiles);
   tiles.multiply();
-  scatterC(warp, at.op, lanes, tiles);
+  scatterC<float>(warp, at.op, lanes, tiles);
   count<kDepth>(warp, kDepth == 8 ? "m16n8k8.tf32" : "m16n8k4.tf32");
 }
 
@@ -187,44 +211,55 @@ void storeMatrix(Warp &warp, const Instruction &at, Mask lanes) {
 
 } // namespace
 
-static Handler pickMultiply(Type type, unsigned depth) {
-  if (type == Type::BF16)
-    return depth == 16  ? &multiply16<BFloat, 16>
-           : depth == 8 ? &multiply16<BFloat, 8>
-                        : nullptr;
-  if (type == Type::F16)
-    return depth == 16  ? &multiply16<Half, 16>
-           : depth == 8 ? &multiply16<Half, 8>
-                        : nullptr;
+template <class Type16, class Sum = float>
+static Handler pickDepth(unsigned depth) {
+  return depth == 16 ? &multiply16<Type16, 16, Sum>
+                     : &multiply16<Type16, 8, Sum>;
+}
+
+static Handler pickMultiply(Type type, Type sum, unsigned depth) {
   if (type == Type::TF32)
-    return depth == 8 ? &multiply32<8> : depth == 4 ? &multiply32<4> : nullptr;
-  return nullptr;
+    return depth == 8 ? &multiply32<8> : &multiply32<4>;
+  if (type == Type::BF16)
+    return pickDepth<BFloat>(depth);
+  return sum == Type::F16 ? pickDepth<Half, Half>(depth)
+                          : pickDepth<Half>(depth);
+}
+
+/// Of m16n8k16 16-bit types, of m16n8k8 all, of m16n8k4 tf32.
+static Types factorsOf(unsigned depth, Type sum) {
+  static constexpr Type all[] = {Type::F16, Type::BF16, Type::TF32};
+  if (sum == Type::F16)
+    return ArrayRef<Type>(all).take_front(1);
+  return depth == 16  ? ArrayRef<Type>(all).take_front(2)
+         : depth == 8 ? ArrayRef<Type>(all)
+                      : ArrayRef<Type>(all).take_back(1);
 }
 
 static void buildMultiply(Form &form) {
   form.oneOf({"sync"});
   form.oneOf({"aligned"});
   static constexpr unsigned depths[] = {16, 8, 4};
+  static constexpr Type sums[] = {Type::F32, Type::F16};
   unsigned depth = depths[form.oneOf({"m16n8k16", "m16n8k8", "m16n8k4"})];
   form.oneOf({"row"});
   form.oneOf({"col"});
-  form.oneOf({"f32"});
-  Type type = form.type();
-  if (form.type() != type)
-    form.fail("expected A and B of one type");
-  form.oneOf({"f32"});
+  Type sum = form.type(Types(sums).take_front(depth == 4 ? 1 : 2));
+  Type type = form.type(factorsOf(depth, sum));
+  form.type({type});
+  form.type({sum});
   unsigned perRegister = type == Type::TF32 ? 1 : 2;
   unsigned a = kRows * depth / kLanes / perRegister;
   unsigned b = kColumns * depth / kLanes / perRegister;
-  form.destVector(Type::F32, 4, 4);
-  form.sourceVector(Type::B32, a, a);
-  form.sourceVector(Type::B32, b, b);
-  form.sourceVector(Type::F32, 4, 4);
+  unsigned c = sum == Type::F32 ? 4 : 2;
+  Type cType = sum == Type::F32 ? Type::F32 : Type::B32;
   form.code.flow = Flow::Collective;
   form.code.aligned = true;
-  form.code.run = pickMultiply(type, depth);
-  if (!form.code.run)
-    form.fail("expected bf16, f16 or tf32 of that shape");
+  form.destVector(cType, c);
+  form.sourceVector(Type::B32, a);
+  form.sourceVector(Type::B32, b);
+  form.sourceVector(cType, c);
+  form.code.run = pickMultiply(type, sum, depth);
 }
 
 static unsigned takeMatrixForm(Form &form) {
@@ -234,7 +269,7 @@ static unsigned takeMatrixForm(Form &form) {
   static constexpr unsigned counts[] = {1, 2, 4};
   unsigned count = counts[form.oneOf({"x1", "x2", "x4"})];
   form.code.form = form.has("trans");
-  form.oneOf({"shared", "shared::cta"});
+  form.ignoresOne({"shared", "shared::cta"});
   form.oneOf({"b16"});
   form.code.space = Space::Shared;
   form.code.vector = count;
@@ -245,7 +280,7 @@ static unsigned takeMatrixForm(Form &form) {
 
 static void buildLoadMatrix(Form &form) {
   unsigned count = takeMatrixForm(form);
-  form.destVector(Type::B32, count, count);
+  form.destVector(Type::B32, count);
   form.address();
   form.code.run = &loadMatrix;
 }
@@ -253,7 +288,7 @@ static void buildLoadMatrix(Form &form) {
 static void buildStoreMatrix(Form &form) {
   unsigned count = takeMatrixForm(form);
   form.address();
-  form.sourceVector(Type::B32, count, count);
+  form.sourceVector(Type::B32, count);
   form.code.run = &storeMatrix;
 }
 

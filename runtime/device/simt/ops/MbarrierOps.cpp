@@ -202,13 +202,37 @@ bool raytention::simt::passPhase(Warp &warp, const Instruction &at, Mask lanes,
 // Forms
 //===----------------------------------------------------------------------===//
 
-/// .sem.scope.space.b64; whether the order is relaxed.
-static bool takeObjectForm(Form &form) {
-  bool relaxed = form.maybe({"relaxed", "acquire", "release"}, 2) == 0;
-  form.maybe({"cta", "cluster"}, 0);
-  form.maybe({"shared", "shared::cta", "shared::cluster"}, 0);
+/// .sem.scope.space.b64 with this order or the relaxed one; whether relaxed.
+static bool takeObjectForm(Form &form, StringRef order,
+                           bool *isRemote = nullptr) {
+  SmallVector<StringRef, 2> orders;
+  if (!order.empty())
+    orders.push_back("relaxed");
+  if (!order.empty() && order != "relaxed")
+    orders.push_back(order);
+  unsigned sem = form.maybe(orders, 2);
+  if (sem < 2)
+    form.ignoresOne({"cta", "cluster"});
+  // With no clusters the block is a cluster of its own.
+  if (isRemote)
+    *isRemote = form.has("shared::cluster");
+  if (!isRemote || !*isRemote)
+    form.ignores({"shared", "shared::cta"});
   form.oneOf({"b64"});
-  return relaxed;
+  return sem == 0;
+}
+
+/// A state or `_`; what is remote gives none.
+static void takeState(Form &form, bool isRemote) {
+  const Operand *first = form.peekOperand();
+  bool named = first && first->kind == Operand::Name;
+  bool unused = named && first->name == "_";
+  if (!isRemote && !form.either(unused))
+    return form.dest(Type::B64);
+  if (first && !unused)
+    form.fail("expected _ for the state of an mbarrier of the cluster");
+  form.shape("_");
+  form.takeOperand();
 }
 
 static void buildArrive(Form &form, bool drop) {
@@ -217,16 +241,18 @@ static void buildArrive(Form &form, bool drop) {
     flags |= ExpectsBytes;
   else if (form.has("noComplete"))
     flags |= NoComplete;
-  if (takeObjectForm(form))
+  bool isRemote = false;
+  if (takeObjectForm(form, "release", flags & NoComplete ? nullptr : &isRemote))
     flags |= Relaxed;
-  const Operand *first = form.peekOperand();
-  if (first && first->kind == Operand::Name && first->name == "_")
-    form.takeOperand();
-  else if (first && first->kind != Operand::Address)
+  if (flags & NoComplete && flags & Relaxed)
+    form.fail("expected .noComplete without .relaxed");
+  if (flags & NoComplete)
     form.dest(Type::B64);
+  else
+    takeState(form, isRemote);
   form.address();
-  bool counts =
-      !(flags & ExpectsBytes) && (form.operandsLeft() || flags & NoComplete);
+  bool counts = flags & NoComplete ||
+                (!(flags & ExpectsBytes) && form.either(form.operandsLeft()));
   if (counts)
     flags |= HasCount;
   if (counts || flags & ExpectsBytes)
@@ -237,7 +263,7 @@ static void buildArrive(Form &form, bool drop) {
 
 static void buildWait(Form &form) {
   uint8_t flags = form.has("parity") ? ByParity : 0;
-  if (takeObjectForm(form))
+  if (takeObjectForm(form, "acquire"))
     flags |= RelaxedWait;
   form.dest(Type::Pred);
   form.address();
@@ -246,8 +272,9 @@ static void buildWait(Form &form) {
   form.code.flow = Flow::Phase;
 }
 
-static void buildSimple(Form &form, Handler run, bool hasNumber) {
-  takeObjectForm(form);
+static void buildSimple(Form &form, Handler run, bool hasNumber,
+                        bool hasOrder = false) {
+  takeObjectForm(form, hasOrder ? "relaxed" : "");
   form.address();
   if (hasNumber)
     form.source(Type::U32);
@@ -267,14 +294,14 @@ static void buildMbarrier(Form &form) {
   case 3:
     return buildArrive(form, true);
   case 4:
-    return buildSimple(form, &changeBytes<1>, true);
+    return buildSimple(form, &changeBytes<1>, true, true);
   case 5:
-    return buildSimple(form, &changeBytes<-1>, true);
+    return buildSimple(form, &changeBytes<-1>, true, true);
   case 6:
     return buildWait(form);
   case 7:
     buildWait(form);
-    if (form.operandsLeft())
+    if (form.either(form.operandsLeft()))
       form.source(Type::U32); // how long to wait
     return;
   default:
@@ -288,7 +315,7 @@ static void buildMbarrier(Form &form) {
 void raytention::simt::buildCopyArrival(Form &form) {
   form.oneOf({"arrive"});
   form.code.form = form.has("noinc");
-  form.maybe({"shared", "shared::cta"}, 0);
+  form.ignores({"shared", "shared::cta"});
   form.oneOf({"b64"});
   form.address();
   form.code.run = &arriveAfterCopies;

@@ -82,85 +82,93 @@ template <class Reg> Handler pickStore(unsigned bits) {
 
 /// Floats and bits move as unsigned integers.
 Type memoryType(Type type) {
-  if (isInteger(type))
-    return type;
-  switch (type) {
-  case Type::F16:
-  case Type::BF16:
-    return Type::B16;
-  case Type::F32:
-    return Type::B32;
-  case Type::F64:
-    return Type::B64;
-  default:
-    return Type::None;
-  }
+  return type == Type::F32 ? Type::B32 : type == Type::F64 ? Type::B64 : type;
 }
 
 } // namespace
 
-static Space takeSpace(Form &form) {
-  static const StringRef names[] = {"global", "shared",      "local",
-                                    "const",  "shared::cta", "param"};
-  static constexpr Space spaces[] = {Space::Global, Space::Shared, Space::Local,
-                                     Space::Const,  Space::Shared, Space::Param,
-                                     Space::Generic};
-  return spaces[form.maybe(names, 6)];
+/// Global and shared memory have an order, or an address that may be either;
+/// mmio is of global memory.
+static Space takeSpace(Form &form, unsigned order) {
+  static const StringRef names[] = {"global", "shared", "shared::cta",
+                                    "local",  "param",  "const"};
+  static constexpr Space spaces[] = {
+      Space::Global, Space::Shared, Space::Shared, Space::Local,
+      Space::Param,  Space::Const,  Space::Generic};
+  bool reads = form.family() != "st";
+  unsigned count = form.family() == "ldu" || order == 1 ? 1
+                   : order < 4                          ? 3
+                   : reads                              ? 6
+                                                        : 5;
+  return spaces[form.maybe(ArrayRef<StringRef>(names).take_front(count), 6)];
 }
 
-/// Ordering counts for the checks; hints on caches change nothing.
-static void takeOrder(Form &form) {
-  form.code.form = form.has("acquire") | form.has("release");
-  form.code.strong = form.code.form | form.has("volatile") |
-                     form.has("relaxed") | form.has("mmio");
-  form.has("weak");
-  form.maybe({"cta", "gpu", "sys", "cluster"}, 0);
-  form.maybe({"ca", "cg", "cs", "lu", "cv", "wb", "wt"}, 0);
-  form.has("nc");
-  form.maybe({"L1::no_allocate", "L1::evict_normal", "L1::evict_last",
-              "L1::evict_first", "L1::evict_unchanged"},
-             0);
-  form.maybe({"L2::64B", "L2::128B", "L2::256B"}, 0);
+/// Ordering counts for the checks: .weak is the default, 4, and the rest
+/// strong.
+static unsigned takeOrder(Form &form, StringRef ordering) {
+  unsigned order = form.maybe({"volatile", "mmio", "relaxed", ordering}, 4);
+  form.code.strong = order < 4;
+  form.code.form = order == 3;
+  if (order == 4) {
+    form.ignores({"weak"});
+  } else if (order == 1) {
+    form.oneOf({"relaxed"});
+    form.oneOf({"sys"});
+  } else if (order >= 2) {
+    form.ignoresOne({"gpu", "cta", "cluster", "sys"});
+  }
+  return order;
 }
 
-static unsigned takeVector(Form &form) {
+/// Hints on caches. Ordered accesses have none.
+static void takeHints(Form &form, ArrayRef<StringRef> levels) {
+  if (form.code.strong || form.family() == "ldu")
+    return;
+  form.ignores(levels);
+  if (form.family() == "ld" && form.code.space == Space::Global)
+    form.ignores({"nc"});
+  if (form.code.space > Space::Global)
+    return;
+  form.ignores({"L1::evict_normal", "L1::no_allocate", "L1::evict_last",
+                "L1::evict_first", "L1::evict_unchanged"});
+  if (form.family() != "st")
+    form.ignores({"L2::64B", "L2::128B", "L2::256B"});
+}
+
+/// Takes the vector too: at most 16 bytes.
+static Type takeMemoryType(Form &form, bool vectors) {
   static constexpr unsigned counts[] = {2, 4, 1};
-  return counts[form.maybe({"v2", "v4"}, 2)];
-}
-
-static Type takeMemoryType(Form &form) {
-  Type type = memoryType(form.type());
-  if (type == Type::None && !form.failed())
-    form.fail("expected a type that memory holds");
+  static constexpr Type types[] = {Type::B8,  Type::U8,  Type::S8,  Type::B16,
+                                   Type::U16, Type::S16, Type::B32, Type::U32,
+                                   Type::S32, Type::F32, Type::B64, Type::U64,
+                                   Type::S64, Type::F64};
+  form.code.vector = vectors ? counts[form.maybe({"v2", "v4"}, 2)] : 1;
+  Type type = form.type(Types(types).drop_back(form.code.vector == 4 ? 4 : 0));
+  form.code.bytes = bitsOf(type) / 8;
   return type;
 }
 
 static void buildLoad(Form &form) {
-  takeOrder(form);
-  form.code.space = takeSpace(form);
-  form.code.vector = takeVector(form);
-  Type type = takeMemoryType(form);
-  if (form.failed())
-    return;
-  form.code.bytes = bitsOf(type) / 8;
-  form.destVector(type, form.code.vector, form.code.vector, true);
+  unsigned order = form.family() == "ld" ? takeOrder(form, "acquire") : 4;
+  form.code.space = takeSpace(form, order);
+  takeHints(form, {"ca", "cg", "cs", "lu", "cv"});
+  Type type = takeMemoryType(form, order != 1);
+  form.destVector(type, form.code.vector, isInteger(type));
   unsigned bits = form.code.form2;
   form.address();
+  type = memoryType(type);
   form.code.run = bits == 16   ? pickLoad<uint16_t>(type)
                   : bits == 32 ? pickLoad<uint32_t>(type)
                                : pickLoad<uint64_t>(type);
 }
 
 static void buildStore(Form &form) {
-  takeOrder(form);
-  form.code.space = takeSpace(form);
-  form.code.vector = takeVector(form);
-  Type type = takeMemoryType(form);
-  if (form.failed())
-    return;
-  form.code.bytes = bitsOf(type) / 8;
+  unsigned order = takeOrder(form, "release");
+  form.code.space = takeSpace(form, order);
+  takeHints(form, {"wb", "cg", "cs", "wt"});
+  Type type = takeMemoryType(form, order != 1);
   form.address();
-  form.sourceVector(type, form.code.vector, form.code.vector, true);
+  form.sourceVector(type, form.code.vector, isInteger(type));
   unsigned bits = form.code.form2;
   form.code.run = bits == 16   ? pickStore<uint16_t>(bitsOf(type))
                   : bits == 32 ? pickStore<uint32_t>(bitsOf(type))
@@ -168,8 +176,11 @@ static void buildStore(Form &form) {
 }
 
 static void buildPrefetch(Form &form) {
-  takeSpace(form);
-  form.oneOf({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
+  bool global = form.maybe({"global", "local"}, 2) == 0;
+  if (global)
+    form.ignoresOne({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
+  else
+    form.ignoresOne({"L1", "L2"});
   form.address();
   form.code.run = &nothing;
 }

@@ -19,7 +19,6 @@
 
 namespace raytention::simt {
 
-using BuilderTable = std::map<llvm::StringRef, Builder>;
 void addIntegerOps(BuilderTable &table);
 void addBitOps(BuilderTable &table);
 void addFloatOps(BuilderTable &table);
@@ -46,10 +45,20 @@ void buildBulkCopy(Form &form);    ///< cp.async.bulk
 void buildCopyArrival(Form &form); ///< cp.async.mbarrier
 /// Publishes to other blocks, and acquires from them, where the form says so.
 void fence(Warp &warp, const Instruction &at, Mask lanes);
-/// .ftz and .sat: the flags that stand anywhere in a mnemonic.
-void takeFloatFlags(Form &form);
-/// The type at the end of a mnemonic.
-Type lastType(const Form &form);
+
+/// add, sub and mad that give the carry out (.cc), or take it in (addc).
+enum class Carry : uint8_t { Add, Sub, MadLow, MadHigh };
+void buildCarry(Form &form, Carry what, Types types, bool takes, bool gives);
+void addCarryOps(BuilderTable &table);
+
+constexpr Type kWordTypes[] = {Type::U16, Type::U32, Type::U64,
+                               Type::S16, Type::S32, Type::S64};
+constexpr Type kBitTypes[] = {Type::B16, Type::B32, Type::B64};
+constexpr Type kHighTypes[] = {Type::U32, Type::U64, Type::S32, Type::S64};
+/// Words and all floats.
+constexpr Type kNumberTypes[] = {
+    Type::U16, Type::U32, Type::U64, Type::S16,   Type::S32,  Type::S64,
+    Type::F16, Type::F32, Type::F64, Type::F16x2, Type::BF16, Type::BF16x2};
 
 //===----------------------------------------------------------------------===//
 // Lanes

@@ -8,6 +8,8 @@
 
 #include "runtime/device/simt/ops/Ops.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace llvm;
 using namespace raytention::simt;
 
@@ -180,10 +182,11 @@ double compute(Operation operation, double a, double b, double c) {
 template <class Format>
 uint16_t apply(const Instruction &at, uint16_t a, uint16_t b, uint16_t c) {
   Operation operation = static_cast<Operation>(at.form);
+  bool flushes = at.flush && !(a & Format::exponent);
   if (operation == Operation::Neg)
-    return a ^ 0x8000;
+    return (flushes ? a & 0x8000 : a) ^ 0x8000;
   if (operation == Operation::Abs)
-    return a & 0x7FFF;
+    return flushes ? 0 : a & 0x7FFF;
   auto widen = [&](uint16_t bits) {
     bool small = at.flush && !(bits & Format::exponent);
     return Format::widen(small ? bits & 0x8000 : bits);
@@ -222,43 +225,47 @@ void paired(Warp &warp, const Instruction &at, Mask lanes) {
 
 } // namespace
 
-static Operation operationOf(Form &form) {
+static Operation operationOf(StringRef family, bool nan) {
+  return StringSwitch<Operation>(family)
+      .Case("add", Operation::Add)
+      .Case("sub", Operation::Sub)
+      .Case("mul", Operation::Mul)
+      .Case("fma", Operation::Fma)
+      .Case("min", nan ? Operation::MinNaN : Operation::Min)
+      .Case("max", nan ? Operation::MaxNaN : Operation::Max)
+      .Case("neg", Operation::Neg)
+      .Case("abs", Operation::Abs)
+      .Case("ex2", Operation::Exp2)
+      .Default(Operation::Tanh);
+}
+
+/// Of bf16 only fma has .relu, and nothing but ex2 flushes.
+static void takeSmallFlags(Form &form, bool half, bool &nan) {
   StringRef family = form.family();
-  bool nan = form.has("NaN");
-  if (family == "add")
-    return Operation::Add;
-  if (family == "sub")
-    return Operation::Sub;
-  if (family == "mul")
-    return Operation::Mul;
-  if (family == "fma")
-    return Operation::Fma;
-  if (family == "min")
-    return nan ? Operation::MinNaN : Operation::Min;
-  if (family == "max")
-    return nan ? Operation::MaxNaN : Operation::Max;
-  if (family == "neg")
-    return Operation::Neg;
-  if (family == "abs")
-    return Operation::Abs;
-  if (family == "ex2")
-    return Operation::Exp2;
-  if (family == "tanh")
-    return Operation::Tanh;
-  form.fail("expected another type");
-  return Operation::Add;
+  bool function = family == "ex2" || family == "tanh";
+  bool fused = family == "fma",
+       sums = fused || family == "add" || family == "sub" || family == "mul";
+  if (function)
+    form.oneOf({"approx"});
+  if (fused)
+    form.oneOf({"rn"});
+  else if (sums)
+    form.ignores({"rn"});
+  if (half && !function)
+    form.code.flush = form.has("ftz");
+  if (!half && family == "ex2")
+    form.code.flush = form.oneOf({"ftz"}) == 0;
+  form.code.saturate = half && sums && form.has("sat");
+  form.code.rounding = fused && !form.code.saturate && form.has("relu");
+  nan = (family == "min" || family == "max") && form.has("NaN");
 }
 
 void raytention::simt::buildHalf(Form &form, Type type, unsigned operands) {
-  form.has("rn");
-  form.has("approx");
-  form.code.flush = form.has("ftz");
-  form.code.saturate = form.has("sat");
-  form.code.rounding = form.has("relu");
-  form.code.form = static_cast<uint8_t>(operationOf(form));
-  form.type();
-  bool pair = type == Type::F16x2 || type == Type::BF16x2;
+  bool pair = isPair(type), nan = false;
   bool half = type == Type::F16 || type == Type::F16x2;
+  takeSmallFlags(form, half, nan);
+  form.code.form = static_cast<uint8_t>(operationOf(form.family(), nan));
+  form.type({type});
   form.code.run = pair   ? half ? &paired<Half> : &paired<BFloat>
                     : half ? &single<Half>
                          : &single<BFloat>;

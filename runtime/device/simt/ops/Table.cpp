@@ -14,6 +14,7 @@ using namespace raytention::simt;
 static BuilderTable makeTable() {
   BuilderTable table;
   addIntegerOps(table);
+  addCarryOps(table);
   addBitOps(table);
   addFloatOps(table);
   addFunctionOps(table);
@@ -32,12 +33,7 @@ static BuilderTable makeTable() {
   return table;
 }
 
-Builder raytention::simt::findBuilder(StringRef family) {
+const BuilderTable &raytention::simt::allBuilders() {
   static const BuilderTable table = makeTable();
-  auto found = table.find(family);
-  return found == table.end() ? nullptr : found->second;
-}
-
-Type raytention::simt::lastType(const Form &form) {
-  return parseType(form.statement.name.rsplit('.').second);
+  return table;
 }

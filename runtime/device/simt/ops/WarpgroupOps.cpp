@@ -8,8 +8,6 @@
 
 #include "runtime/device/simt/ops/ProductTiles.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace llvm;
 using namespace raytention::simt;
 using namespace raytention::simt::wgmma;
@@ -160,90 +158,65 @@ static void takeAligned(Form &form) {
   form.code.aligned = true;
 }
 
-/// m64n8 to m64n256, by eight.
+/// m64n8k8 to m64n256k16; N by eight.
+static SmallVector<StringRef, 64> shapeNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (unsigned columns = 8; columns <= kMostColumns; columns += 8)
+      for (const char *depth : {"k8", "k16"})
+        all.push_back(("m64n" + Twine(columns) + depth).str());
+    return all;
+  }();
+  return {names.begin(), names.end()};
+}
+
 static void takeShape(Form &form, Product &product) {
-  StringRef shape = form.peekPart();
-  bool deep = shape.ends_with("k16");
-  if (!shape.starts_with("m64n") || !(deep || shape.ends_with("k8")))
-    return form.fail("expected a shape from m64n8 to m64n256 and k16 or k8, "
-                     "got '." +
-                     shape + "'");
-  product.depth = deep ? 16 : 8;
-  std::vector<std::string> names;
-  for (unsigned columns = 8; columns <= kMostColumns; columns += 8)
-    names.push_back(
-        ("m64n" + Twine(columns) + "k" + Twine(product.depth)).str());
-  SmallVector<StringRef> choices(names.begin(), names.end());
-  if (!is_contained(choices, shape))
-    return form.fail("expected N from 8 to 256 in steps of 8, got '." + shape +
-                     "'");
-  product.columns = 8 * (1 + form.oneOf(choices));
-  product.name = ("wgmma." + shape).str();
+  unsigned index = form.oneOf(
+      shapeNames(), "a shape from m64n8 to m64n256, by 8, and k16 or k8");
+  product.columns = 8 * (1 + index / 2);
+  product.depth = index % 2 ? 16 : 8;
+  product.name = ("wgmma." + shapeNames()[index]).str();
 }
 
 static void takeTypes(Form &form, Product &product) {
-  product.halfAccumulators = form.oneOf({"f32", "f16"}) == 1;
   static const StringRef names[] = {"bf16", "f16", "tf32"};
-  unsigned type = form.oneOf(names);
-  product.type = static_cast<ElementType>(type);
-  form.oneOf({names[type]});
-  if ((product.depth == 8) != (product.type == ElementType::TensorFloat) ||
-      (product.halfAccumulators && product.type != ElementType::Half))
-    form.fail("expected f32.bf16.bf16, f32.f16.f16 or f16.f16.f16 of depth 16, "
-              "or f32.tf32.tf32 of depth 8");
+  bool deep = product.depth == 16;
+  static const StringRef sums[] = {"f32", "f16"};
+  product.halfAccumulators =
+      form.oneOf(ArrayRef<StringRef>(sums).take_front(deep ? 2 : 1));
+  static constexpr ElementType types[] = {
+      ElementType::BFloat, ElementType::Half, ElementType::TensorFloat};
+  unsigned first = !deep ? 2 : product.halfAccumulators ? 1 : 0;
+  unsigned last = !deep ? 2 : 1;
+  unsigned type =
+      first +
+      form.oneOf(ArrayRef<StringRef>(names).slice(first, last - first + 1));
+  product.type = types[type];
+  form.oneOf(names[type]);
   product.name +=
       (product.halfAccumulators ? ".f16." : ".") + names[type].str();
 }
 
-static void takeAccumulators(Form &form, Product &product) {
-  unsigned count = product.columns / (product.halfAccumulators ? 4 : 2);
-  const Operand *operand = form.takeOperand();
-  if (!operand || form.failed())
-    return;
-  if (operand->kind != Operand::Vector || operand->elements.size() != count)
-    return form.fail("expected " + Twine(count) + " registers, got " +
-                     Twine(operand->elements.size()));
-  for (const Operand &element : operand->elements)
-    product.accumulators.push_back(form.writtenRegister(
-        element, product.halfAccumulators ? Type::B32 : Type::F32));
-}
-
-static void takeScaleD(Form &form) {
-  const Operand *operand = form.takeOperand();
-  if (!operand)
-    return;
-  Operand plain = *operand;
-  plain.negated = false;
-  form.code.saturate = operand->negated;
-  form.addSource(form.readRegister(plain, Type::Pred));
-}
-
-/// 1 or -1.
-static bool takeSign(Form &form) {
-  const Operand *operand = form.takeOperand();
-  bool negative = operand && operand->bits == ~uint64_t(0);
-  if (operand &&
-      (operand->kind != Operand::Integer || (!negative && operand->bits != 1)))
-    form.fail("expected 1 or -1 as the sign of A and of B");
-  return negative;
-}
-
 static void takeOperands(Form &form, Product &product) {
-  takeAccumulators(form, product);
+  bool half = product.halfAccumulators;
+  product.accumulators = form.destList(half ? Type::B32 : Type::F32,
+                                       product.columns / (half ? 4 : 2));
   const Operand *a = form.peekOperand();
-  product.registersOfA = a && a->kind == Operand::Vector;
+  product.registersOfA = form.either(a && a->kind == Operand::Vector);
   if (product.registersOfA)
-    form.sourceVector(Type::B32, 4, 4);
+    form.sourceVector(Type::B32, 4);
   else
     form.source(Type::B64);
   form.source(Type::B64);
-  takeScaleD(form);
-  bool negativeA = takeSign(form), negativeB = takeSign(form);
+  form.code.saturate = form.sourcePredicate();
+  constexpr uint64_t signs[] = {1, ~uint64_t(0)}, turns[] = {0, 1};
+  bool negativeA = form.immediateOf(signs) != 1;
+  bool negativeB = form.immediateOf(signs) != 1;
   product.negative = negativeA != negativeB;
   if (product.type == ElementType::TensorFloat)
     return;
-  product.transposedA = !product.registersOfA && form.immediate(0, 1);
-  product.transposedB = form.immediate(0, 1);
+  product.transposedA = !product.registersOfA && form.immediateOf(turns);
+  product.transposedB = form.immediateOf(turns);
 }
 
 static void buildProduct(Form &form) {
@@ -285,8 +258,10 @@ static void buildSetMaxRegisters(Form &form) {
   form.oneOf({"inc", "dec"});
   takeAligned(form);
   form.oneOf({"u32"});
-  if (form.immediate(24, 256) % 8)
-    form.fail("expected a multiple of 8 from 24 to 256");
+  SmallVector<uint64_t> counts;
+  for (uint64_t count = 24; count <= 256; count += 8)
+    counts.push_back(count);
+  form.immediateOf(counts);
   form.code.run = &setMaxRegisters;
 }
 

@@ -201,14 +201,10 @@ void runLoad(const FormCase &form) {
   EXPECT_EQ(run.memory, wanted);
 }
 
-/// Each thread brings its first half to shared memory, and one stores all.
-void runStore(const FormCase &form, const std::string &before,
-              const std::string &after) {
-  FormRun run = objectRun(form, 0, 1024);
-  run.memory = drawnBytes();
-  std::vector<uint8_t> wanted = run.memory;
-  for (size_t i = 0; i < 64; ++i)
-    std::copy_n(&run.memory[32 * i], 16, &wanted[16 * i]);
+/// Each thread brings its first half to shared memory, and one thread runs what
+/// brings all of them to the first half of memory.
+void runOutward(const FormCase &form, FormRun &run, const std::string &before,
+                const std::string &after) {
   run.addresses = {"%first", "%row"};
   run.numbers = {"0"};
   run.before += std::string(kTile) +
@@ -219,6 +215,16 @@ void runStore(const FormCase &form, const std::string &before,
                 before;
   run.after = after + "past:\n";
   runForm(form, run);
+}
+
+void runStore(const FormCase &form, const std::string &before,
+              const std::string &after) {
+  FormRun run = objectRun(form, 0, 1024);
+  run.memory = drawnBytes();
+  std::vector<uint8_t> wanted = run.memory;
+  for (size_t i = 0; i < 64; ++i)
+    std::copy_n(&run.memory[32 * i], 16, &wanted[16 * i]);
+  runOutward(form, run, before, after);
   EXPECT_EQ(run.memory, wanted);
 }
 
@@ -268,7 +274,60 @@ Check checkBulk(FormCase &form) {
   };
 }
 
+/// All pairs of edge values, as what the two halves of memory hold.
+void runReduction(const FormCase &form, const std::string &op,
+                  const std::string &type) {
+  size_t size = bitsOfType(type) / 8;
+  const std::vector<uint64_t> &all = atomicEdges(type);
+  auto value = [&](size_t i) { return all[(i + i / 8) % 8]; };
+  FormRun run = objectRun(form, 0, 1024);
+  run.memory.resize(32 * 64);
+  for (size_t i = 0; i < run.memory.size() / size; ++i) {
+    uint64_t bits = value(i);
+    std::memcpy(&run.memory[i * size], &bits, size);
+  }
+  std::vector<uint8_t> wanted = run.memory;
+  for (size_t at = 0; at < 1024; at += size) {
+    uint64_t old = 0, other = 0, result;
+    std::memcpy(&old, &run.memory[at], size);
+    std::memcpy(&other, &run.memory[at / 16 * 32 + at % 16], size);
+    result = atomicResult(op, type, old, other, 0);
+    std::memcpy(&wanted[at], &result, size);
+  }
+  runOutward(form, run, "", std::string(kCommit) + kDrain);
+  for (size_t at = 0; at < run.memory.size(); at += size) {
+    uint64_t got = 0, expected = 0;
+    std::memcpy(&got, &run.memory[at], size);
+    std::memcpy(&expected, &wanted[at], size);
+    EXPECT_TRUE(agree(type, got, expected)) << at << std::hex << " " << got;
+  }
+}
+
 } // namespace
+
+Check raytention::simt::test::checkReduction(FormCase &form) {
+  if (!form.take("async") || !form.take("bulk"))
+    return {};
+  bool tensor = form.take("tensor");
+  form.takeAny({"1d", "2d", "3d", "4d", "5d"});
+  form.take("global");
+  form.take("shared::cta");
+  if (!tensor)
+    form.take("bulk_group");
+  form.take("L2::cache_hint");
+  std::string op =
+      form.takeAny({"add", "min", "max", "and", "or", "xor", "inc", "dec"});
+  form.take("tile");
+  form.take("bulk_group");
+  form.take("L2::cache_hint");
+  form.take("noftz");
+  if (op.empty())
+    return {};
+  if (tensor)
+    return [=] { expectAccepted(form); };
+  std::string type = form.takeType();
+  return [=] { runReduction(form, op, type); };
+}
 
 Check raytention::simt::test::checkAsync(FormCase &form) {
   if (form.take("bulk"))

@@ -28,26 +28,46 @@ S128 wholeResult(const std::string &op, S128 old, S128 b, S128 c) {
                        : b;
 }
 
-uint64_t resultOf(const std::string &op, const std::string &type, uint64_t old,
-                  uint64_t b, uint64_t c) {
+} // namespace
+
+/// Of two that are no NaNs; -0 is less than 0.
+static bool isLess(double a, double b) {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+}
+
+static uint64_t smallResult(const std::string &op, bool isHalf, uint64_t old,
+                            uint64_t b) {
+  old &= 0xFFFF;
+  b &= 0xFFFF;
+  double x = isHalf ? half(old) : bfloat(old), y = isHalf ? half(b) : bfloat(b);
+  if (op == "min")
+    return isLess(y, x) ? b : old;
+  if (op == "max")
+    return isLess(x, y) ? b : old;
+  return isHalf ? toHalf(Exact(x) + y) : toBFloat(Exact(x) + y);
+}
+
+uint64_t raytention::simt::test::atomicResult(const std::string &op,
+                                              const std::string &type,
+                                              uint64_t old, uint64_t b,
+                                              uint64_t c) {
   if (type == "f32")
     return bitsOf(asFloat(old) + asFloat(b));
   if (type == "f64")
     return bitsOf(asDouble(old) + asDouble(b));
-  if (type == "f16")
-    return toHalf(Exact(half(old & 0xFFFF)) + half(b & 0xFFFF));
-  if (type == "bf16")
-    return toBFloat(Exact(bfloat(old & 0xFFFF)) + bfloat(b & 0xFFFF));
+  if (type == "f16" || type == "bf16")
+    return smallResult(op, type == "f16", old, b);
   if (isFloatType(type)) {
     std::string one = type.substr(0, type.size() - 2);
-    return resultOf(op, one, old, b, c) |
-           resultOf(op, one, old >> 16, b >> 16, c) << 16;
+    return atomicResult(op, one, old, b, c) |
+           atomicResult(op, one, old >> 16, b >> 16, c) << 16;
   }
   return uint64_t(
       wholeResult(op, wholeOf(old, type), wholeOf(b, type), wholeOf(c, type)));
 }
 
-const std::vector<uint64_t> &edges(const std::string &type) {
+const std::vector<uint64_t> &
+raytention::simt::test::atomicEdges(const std::string &type) {
   static const std::vector<uint64_t> whole = {
       0, 1, 5, 6, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x8000000000000000};
   static const std::vector<uint64_t> f32 = {0,          0x80000000, 0x3F800000,
@@ -69,13 +89,15 @@ const std::vector<uint64_t> &edges(const std::string &type) {
                                        : whole;
 }
 
+namespace {
+
 /// Each thread has a cell of its own: all pairs of what it holds and what comes
 /// to it. That threads take turns is tested apart.
 void runAtomic(const FormCase &form, const std::string &space,
                const std::string &op, const std::string &type) {
   FormRun run;
   Place place = placeOf(space);
-  const std::vector<uint64_t> &all = edges(type);
+  const std::vector<uint64_t> &all = atomicEdges(type);
   run.memory.resize(32 * 64);
   run.inputs.resize(form.count(Slot::Source));
   for (size_t i = 0; i < 64; ++i) {
@@ -93,8 +115,9 @@ void runAtomic(const FormCase &form, const std::string &space,
     uint64_t old, now;
     std::memcpy(&old, &before[32 * i + 16], 8);
     std::memcpy(&now, &run.memory[32 * i + 16], 8);
-    uint64_t wanted = resultOf(op, type, old, run.inputs[0][i],
-                               run.inputs.size() > 1 ? run.inputs[1][i] : 0);
+    uint64_t wanted =
+        atomicResult(op, type, old, run.inputs[0][i],
+                     run.inputs.size() > 1 ? run.inputs[1][i] : 0);
     EXPECT_TRUE(agree(type, truncated(now, type), truncated(wanted, type)))
         << std::hex << old << ", " << run.inputs[0][i] << " gave " << now;
     if (!out.empty()) {
@@ -147,6 +170,8 @@ void runCopy(FormCase form, const std::string &before, const std::string &after,
 }
 
 Check checkCopy(FormCase &form) {
+  if (form.take("reduce"))
+    return checkReduction(form);
   form.take("async");
   if (form.parts[2] == "bulk" || form.parts[2] == "mbarrier")
     return checkAsync(form);

@@ -77,7 +77,13 @@ void addBitChecks(CheckTable &table);
 void addCompareChecks(CheckTable &table);
 void addConvertChecks(CheckTable &table);
 void addMemoryChecks(CheckTable &table);
-Check checkAsync(FormCase &form); ///< cp.async.bulk and .mbarrier
+Check checkAsync(FormCase &form);     ///< cp.async.bulk and .mbarrier
+Check checkReduction(FormCase &form); ///< cp.reduce.async.bulk
+/// What an atomic operation leaves in memory.
+uint64_t atomicResult(const std::string &op, const std::string &type,
+                      uint64_t old, uint64_t b, uint64_t c);
+/// Eight values; pairs of 16-bit ones.
+const std::vector<uint64_t> &atomicEdges(const std::string &type);
 void addAsyncChecks(CheckTable &table);
 void addAtomicChecks(CheckTable &table);
 void addLaneChecks(CheckTable &table);

@@ -20,7 +20,9 @@ constexpr uint32_t kShared = 32768;
 
 /// k(words, count, bytes, x0..x4, map): one warp moves a box between the tensor
 /// and shared memory, and `count` words between shared memory and `words`.
-std::string makeText(unsigned rank, bool isStore) {
+enum class Way { Load, Store, Add };
+std::string makeText(unsigned rank, Way way) {
+  bool isStore = way != Way::Load;
   std::string coordinates = "{";
   std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k("
@@ -60,9 +62,13 @@ std::string makeText(unsigned rank, bool isStore) {
                                          : "ld.shared.u32 %r7, [%r6];\n"
                                            "st.global.u32 [%rd3], %r7;\n") +
                      "add.u32 %r3, %r3, 32;\nbra MORE;\nDONE:\n";
+  std::string out = form + "global.shared::cta.bulk_group";
+  if (way == Way::Add)
+    out = "cp.reduce.async.bulk.tensor." + std::to_string(rank) +
+          "d.global.shared::cta.add.tile.bulk_group";
   std::string store =
-      "fence.proxy.async.shared::cta;\nbar.sync 0;\n@%p1 ret;\n" + form +
-      "global.shared::cta.bulk_group [%rd2, " + coordinates +
+      "fence.proxy.async.shared::cta;\nbar.sync 0;\n@%p1 ret;\n" + out +
+      " [%rd2, " + coordinates +
       "], [%r4];\ncp.async.bulk.commit_group;\n"
       "cp.async.bulk.wait_group 0;\n";
   return text + (isStore ? loop + store : load + loop) + "ret;\n}\n";
@@ -163,8 +169,8 @@ private:
 };
 
 /// Runs the kernel; `words` and the tensor are read back.
-void move(Draw &test, std::vector<uint32_t> &words, bool isStore, bool checks) {
-  Machine machine(makeText(test.map.rank, isStore));
+void move(Draw &test, std::vector<uint32_t> &words, Way way, bool checks) {
+  Machine machine(makeText(test.map.rank, way));
   uint32_t *buffer = machine.buffer(words, "words");
   uint8_t *tensor = machine.buffer(test.tensor, "tensor");
   test.map.base = reinterpret_cast<uint64_t>(tensor);
@@ -183,7 +189,7 @@ void move(Draw &test, std::vector<uint32_t> &words, bool isStore, bool checks) {
   std::copy_n(buffer, words.size(), words.begin());
   std::copy_n(tensor, test.tensor.size(), test.tensor.begin());
   const GlobalTraffic &traffic =
-      isStore ? report.profile.bulkStores : report.profile.bulkLoads;
+      way == Way::Load ? report.profile.bulkLoads : report.profile.bulkStores;
   uint64_t bytes = 0;
   test.forEachElement(
       [&](uint32_t, uint8_t *at) { bytes += at ? test.elementBytes() : 0; });
@@ -197,7 +203,7 @@ TEST(TensorCopyTest, LoadsBoxes) {
     SCOPED_TRACE(seed);
     Draw test(seed);
     std::vector<uint32_t> words(test.map.bytesMoved() / 4);
-    move(test, words, /*isStore=*/false, /*checks=*/seed % 3);
+    move(test, words, Way::Load, /*checks=*/seed % 3);
     const uint8_t *box = reinterpret_cast<const uint8_t *>(words.data());
     unsigned wrong = 0;
     test.forEachElement([&](uint32_t i, uint8_t *at) {
@@ -224,9 +230,37 @@ TEST(TensorCopyTest, StoresBoxes) {
       if (at)
         std::memcpy(at, box + test.placeOf(i), test.elementBytes());
     });
-    move(test, words, /*isStore=*/true, /*checks=*/seed % 3);
+    move(test, words, Way::Store, /*checks=*/seed % 3);
     EXPECT_EQ(test.tensor, expected.tensor);
   }
+}
+
+TEST(TensorCopyTest, AddsBoxes) {
+  unsigned added = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Draw test(2000 + seed);
+    if (test.map.element != TensorElement::F32)
+      continue;
+    SCOPED_TRACE(seed);
+    ++added;
+    // Whole numbers: their sums are exact.
+    auto fill = [&](void *to, size_t bytes) {
+      for (size_t i = 0; i < bytes / 4; ++i)
+        static_cast<float *>(to)[i] = float(test.number(0, 2000)) - 1000;
+    };
+    std::vector<uint32_t> words(test.map.bytesMoved() / 4);
+    fill(words.data(), words.size() * 4);
+    fill(test.tensor.data(), test.tensor.size());
+    Draw expected = test;
+    const float *box = reinterpret_cast<const float *>(words.data());
+    expected.forEachElement([&](uint32_t i, uint8_t *at) {
+      if (at)
+        *reinterpret_cast<float *>(at) += box[test.placeOf(i) / 4];
+    });
+    move(test, words, Way::Add, /*checks=*/seed % 3);
+    EXPECT_EQ(test.tensor, expected.tensor);
+  }
+  EXPECT_GT(added, 30u);
 }
 
 TEST(TensorCopyTest, FlushesSubnormals) {
@@ -240,7 +274,7 @@ TEST(TensorCopyTest, FlushesSubnormals) {
   test.tensor.resize(32);
   std::memcpy(test.tensor.data(), values, 32);
   std::vector<uint32_t> words(8);
-  move(test, words, false, true);
+  move(test, words, Way::Load, true);
   EXPECT_EQ(words, (std::vector<uint32_t>{0, 0x80000000, 0, 0x00800000, 0,
                                           0x80000000, 0x7F800000, 0x3F800000}));
 }

@@ -116,12 +116,24 @@ static void moveIn(Block &block, const BulkCopy &copy) {
     });
 }
 
+static void combine(Block &block, const BulkCopy &copy, uint64_t to,
+                    const uint8_t *from, uint32_t bytes) {
+  Launch &launch = block.worker->launch;
+  for (uint32_t i = 0; i < bytes; i += copy.elementBytes) {
+    std::lock_guard<std::mutex> lock(launch.atomicLock(to + i));
+    copy.combine(copy.what, reinterpret_cast<uint8_t *>(to + i), from + i);
+  }
+}
+
 static void moveOut(Block &block, const BulkCopy &copy) {
   for (const Piece &piece : copy.pieces)
     forEachRun(copy, piece, [&](uint32_t at, uint32_t to, uint32_t bytes) {
-      if (piece.global)
-        std::memcpy(reinterpret_cast<void *>(piece.global + to),
-                    block.shared.data() + at, bytes);
+      const uint8_t *from = block.shared.data() + at;
+      if (!piece.global)
+        return;
+      if (copy.combine)
+        return combine(block, copy, piece.global + to, from, bytes);
+      std::memcpy(reinterpret_cast<void *>(piece.global + to), from, bytes);
     });
 }
 
@@ -149,6 +161,14 @@ static Toucher makeBulkToucher(Warp &warp, const BulkCopy &copy, Touch kind) {
   Toucher by = makeToucher(warp, copy.lane, kind);
   by.async = true;
   by.beginsAsync = kind == Touch::Read || kind == Touch::Write;
+  return by;
+}
+
+/// Of global memory by a store. Reductions may meet, as atomics may.
+static Toucher makeBulkWriter(Warp &warp, const BulkCopy &copy, Touch kind) {
+  Toucher by = makeBulkToucher(warp, copy, kind);
+  by.strong = copy.combine;
+  by.beginsAsync &= !by.strong;
   return by;
 }
 
@@ -226,8 +246,7 @@ static void checkStore(Warp &warp, const BulkCopy &copy) {
                    Space::Shared);
   else if (fresh)
     reportFresh(warp, copy.lane, copy.shared);
-  conflict =
-      touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::Write));
+  conflict = touchTensor(block, copy, makeBulkWriter(warp, copy, Touch::Write));
   if (conflict.kind)
     reportConflict(warp, copy.lane, copy.pieces.front().global, conflict,
                    "this write", Space::Global);
@@ -258,7 +277,7 @@ void raytention::simt::landBulkStores(Warp &warp, unsigned lane,
     }
     copy.wasRead = true;
     if (all)
-      touchTensor(block, copy, makeBulkToucher(warp, copy, Touch::Land));
+      touchTensor(block, copy, makeBulkWriter(warp, copy, Touch::Land));
   }
   if (all)
     stores.erase(std::remove_if(stores.begin(), stores.end(), ends),

@@ -42,6 +42,9 @@ struct Piece {
   bool tracked = false; ///< not read-only: others may write it
 };
 
+/// Combines one element in memory with another, as an atomic does.
+using Combine = void (*)(uint8_t what, uint8_t *to, const uint8_t *from);
+
 /// A cp.async.bulk of one lane.
 struct BulkCopy {
   uint32_t warp = 0, lane = 0, pc = 0;
@@ -50,8 +53,10 @@ struct BulkCopy {
   Swizzle swizzle = Swizzle::None;
   TensorElement element = TensorElement::U8;
   bool fillNaN = false;
-  bool wasRead = false; ///< of a store: its source is free again
-  uint32_t group = 0;   ///< of a store
+  bool wasRead = false;      ///< of a store: its source is free again
+  uint32_t group = 0;        ///< of a store
+  Combine combine = nullptr; ///< of a cp.reduce
+  uint8_t what = 0, elementBytes = 0;
   std::vector<Piece> pieces;
 };
 

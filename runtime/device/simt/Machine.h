@@ -108,6 +108,9 @@ struct Launch {
   std::unique_ptr<std::atomic<uint32_t>[]> published; ///< by block
   /// Atomics of different threads take turns by address.
   std::array<std::mutex, 64> atomicLocks;
+  std::mutex &atomicLock(uint64_t address) {
+    return atomicLocks[address / 8 % atomicLocks.size()];
+  }
 };
 
 struct IssueCount {

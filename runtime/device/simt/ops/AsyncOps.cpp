@@ -127,6 +127,8 @@ static void buildCopy(Form &form) {
 }
 
 static void buildAsync(Form &form) {
+  if (form.has("reduce"))
+    return buildBulkReduction(form);
   form.oneOf({"async"});
   if (form.has("bulk"))
     return buildBulkCopy(form);

@@ -66,10 +66,24 @@ template <bool kHalf> uint16_t addSmall(uint16_t a, uint16_t b) {
   return kHalf ? toHalf(double(fromHalf(a)) + fromHalf(b), RoundNearest)
                : toBFloat(double(fromBFloat(a)) + fromBFloat(b), RoundNearest);
 }
+/// In the order of the values, -0 before 0.
+inline int orderOf(uint16_t bits) {
+  int size = bits & 0x7FFF;
+  return bits & 0x8000 ? -1 - size : size;
+}
+/// Min and max give the operand that is no NaN.
 template <bool kHalf> struct SmallCell {
   using Raw = uint16_t;
-  static uint16_t apply(Atomic, uint16_t old, uint16_t b, uint16_t) {
-    return addSmall<kHalf>(old, b);
+  static bool isNaN(uint16_t bits) {
+    return (bits & 0x7FFF) > (kHalf ? 0x7C00 : 0x7F80);
+  }
+  static uint16_t apply(Atomic what, uint16_t old, uint16_t b, uint16_t) {
+    if (what == Atomic::Add)
+      return addSmall<kHalf>(old, b);
+    if (isNaN(old) || isNaN(b))
+      return isNaN(old) ? b : old;
+    bool less = orderOf(b) < orderOf(old);
+    return less == (what == Atomic::Min) ? b : old;
   }
 };
 template <bool kHalf> struct PairCell {
@@ -94,10 +108,10 @@ void atomic(Warp &warp, const Instruction &at, Mask lanes) {
   Mask good = resolve(warp, access, lanes);
   const Raw *b = warp.reg<Raw>(at.op[first + 1]);
   const Raw *c = warp.reg<Raw>(at.op[at.sources > 2 ? first + 2 : first + 1]);
-  auto &locks = warp.block->worker->launch.atomicLocks;
+  Launch &launch = warp.block->worker->launch;
   forEachLane(good, [&](unsigned lane) {
     uint64_t address = reinterpret_cast<uint64_t>(access.pointer[lane]);
-    std::lock_guard<std::mutex> lock(locks[address / 8 % locks.size()]);
+    std::lock_guard<std::mutex> lock(launch.atomicLock(address));
     Raw old, value;
     std::memcpy(&old, access.pointer[lane], sizeof(Raw));
     value = Cell::apply(static_cast<Atomic>(at.form), old, b[lane], c[lane]);
@@ -107,25 +121,45 @@ void atomic(Warp &warp, const Instruction &at, Mask lanes) {
   });
 }
 
-Handler pickAtomic(Type type) {
+template <class Cell>
+void combine(uint8_t what, uint8_t *to, const uint8_t *from) {
+  typename Cell::Raw old, value;
+  std::memcpy(&old, to, sizeof(old));
+  std::memcpy(&value, from, sizeof(value));
+  value = Cell::apply(static_cast<Atomic>(what), old, value, value);
+  std::memcpy(to, &value, sizeof(value));
+}
+
+/// Calls f(Tag<Cell>) with the cell of the type.
+template <class R, class F> R withCell(Type type, F f) {
   switch (type) {
   case Type::F32:
-    return &atomic<FloatCell<float>>;
+    return f(Tag<FloatCell<float>>());
   case Type::F64:
-    return &atomic<FloatCell<double>>;
+    return f(Tag<FloatCell<double>>());
   case Type::F16:
-    return &atomic<SmallCell<true>>;
+    return f(Tag<SmallCell<true>>());
   case Type::BF16:
-    return &atomic<SmallCell<false>>;
+    return f(Tag<SmallCell<false>>());
   case Type::F16x2:
-    return &atomic<PairCell<true>>;
+    return f(Tag<PairCell<true>>());
   case Type::BF16x2:
-    return &atomic<PairCell<false>>;
+    return f(Tag<PairCell<false>>());
+  case Type::S32:
+    return f(Tag<IntegerCell<int32_t>>());
+  case Type::S64:
+    return f(Tag<IntegerCell<int64_t>>());
   default:
-    return withWord(type, [](auto tag) -> Handler {
-      return &atomic<IntegerCell<typename decltype(tag)::type>>;
-    });
+    return bitsOf(type) == 64   ? f(Tag<IntegerCell<uint64_t>>())
+           : bitsOf(type) == 32 ? f(Tag<IntegerCell<uint32_t>>())
+                                : f(Tag<IntegerCell<uint16_t>>());
   }
+}
+
+Handler pickAtomic(Type type) {
+  return withCell<Handler>(type, [](auto tag) -> Handler {
+    return &atomic<typename decltype(tag)::type>;
+  });
 }
 
 Types typesOf(Atomic what, bool hasResult) {
@@ -152,9 +186,39 @@ Types typesOf(Atomic what, bool hasResult) {
 
 } // namespace
 
-static void buildAtomicForm(Form &form, bool hasResult) {
+static ArrayRef<StringRef> atomicNames() {
   static const StringRef names[] = {"add", "min", "max", "and",  "or",
                                     "xor", "inc", "dec", "exch", "cas"};
+  return names;
+}
+
+unsigned raytention::simt::takeReduction(Form &form) {
+  return form.oneOf(atomicNames().drop_back(2));
+}
+
+Types raytention::simt::typesOfReduction(unsigned what) {
+  static constexpr Type ordered[] = {Type::U32, Type::S32, Type::U64,
+                                     Type::S64, Type::F16, Type::BF16};
+  static constexpr Type sums[] = {Type::U32, Type::S32, Type::U64, Type::F32,
+                                  Type::F64, Type::F16, Type::BF16};
+  switch (static_cast<Atomic>(what)) {
+  case Atomic::Add:
+    return sums;
+  case Atomic::Min:
+  case Atomic::Max:
+    return ordered;
+  default:
+    return typesOf(static_cast<Atomic>(what), false);
+  }
+}
+
+Combine raytention::simt::pickCombine(Type type) {
+  return withCell<Combine>(type, [](auto tag) -> Combine {
+    return &combine<typename decltype(tag)::type>;
+  });
+}
+
+static void buildAtomicForm(Form &form, bool hasResult) {
   static constexpr Space spaces[] = {Space::Global, Space::Shared,
                                      Space::Shared, Space::Generic};
   if (hasResult)
@@ -164,7 +228,7 @@ static void buildAtomicForm(Form &form, bool hasResult) {
   form.ignores({"cta", "gpu", "sys", "cluster"});
   form.code.space = spaces[form.maybe({"global", "shared", "shared::cta"}, 3)];
   Atomic what = static_cast<Atomic>(
-      form.oneOf(ArrayRef<StringRef>(names).drop_back(hasResult ? 0 : 2)));
+      form.oneOf(atomicNames().drop_back(hasResult ? 0 : 2)));
   Type type = form.lastType(typesOf(what, hasResult));
   if (isFloat(type) && type != Type::F32 && type != Type::F64)
     form.oneOf({"noftz"});

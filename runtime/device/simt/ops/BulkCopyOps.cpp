@@ -90,13 +90,20 @@ struct Place {
   }
 };
 
+/// The store combines what it brings with what is there.
+void reduce(BulkCopy &copy, uint8_t what, Type type) {
+  copy.what = what;
+  copy.combine = pickCombine(type);
+  copy.elementBytes = bitsOf(type) / 8;
+}
+
 //===----------------------------------------------------------------------===//
 // Plain ranges
 //===----------------------------------------------------------------------===//
 
 // Sources of a load: shared, global, bytes, mbarrier. Of a store: global,
 // shared, bytes.
-template <bool kStore>
+template <bool kStore, bool kReduces = false>
 void copyRange(Warp &warp, const Instruction &at, Mask lanes) {
   Place shared{at.op[kStore], at.addressBits, at.offset};
   Place global{at.op[!kStore], at.addressBits2, at.offset2};
@@ -110,6 +117,8 @@ void copyRange(Warp &warp, const Instruction &at, Mask lanes) {
     copy.shared = shared.inShared(warp, lane);
     copy.bytes = bytes[lane];
     copy.pieces.push_back({0, copy.bytes, global.in(warp, lane)});
+    if (kReduces)
+      reduce(copy, at.form2, static_cast<Type>(at.form));
     if (copy.bytes % kBulkAlignment || !copy.bytes)
       return misuse(warp, lane,
                     "expected a multiple of 16 bytes, got " +
@@ -155,9 +164,35 @@ bool hasFullRows(Warp &warp, unsigned lane, const TensorMap &map) {
   return false;
 }
 
+/// None where the reduction has no such elements.
+std::optional<Type> reducedType(unsigned what, TensorElement element) {
+  static constexpr Type types[] = {Type::U8,  Type::U16,  Type::U32, Type::S32,
+                                   Type::U64, Type::S64,  Type::F16, Type::F32,
+                                   Type::F64, Type::BF16, Type::F32, Type::F32,
+                                   Type::F32};
+  Type type = types[unsigned(element)];
+  for (Type fits : typesOfReduction(what))
+    if (fits == type ||
+        (fits == Type::B32 && isInteger(type) && bitsOf(type) == 32) ||
+        (fits == Type::B64 && isInteger(type) && bitsOf(type) == 64))
+      return type;
+  return std::nullopt;
+}
+
+bool reduceBox(Warp &warp, BulkCopy &copy, uint8_t what) {
+  std::optional<Type> type = reducedType(what, copy.element);
+  if (type)
+    reduce(copy, what, *type);
+  else
+    misuse(
+        warp, copy.lane,
+        "expected a tensor of elements that the reduction takes, got others");
+  return type.has_value();
+}
+
 /// Sources of a load: shared, map, coordinates, mbarrier; of a store: map,
 /// coordinates, shared.
-template <bool kStore>
+template <bool kStore, bool kReduces = false>
 void copyBox(Warp &warp, const Instruction &at, Mask lanes) {
   unsigned rank = at.form, first = kStore ? 1 : 2;
   Place shared{at.op[kStore ? 1 + rank : 0], at.addressBits, at.offset};
@@ -181,6 +216,8 @@ void copyBox(Warp &warp, const Instruction &at, Mask lanes) {
     copy.element = map->element;
     copy.fillNaN = map->fillNaN;
     copy.pieces = makePieces(*map, start);
+    if (kReduces && !reduceBox(warp, copy, at.form2))
+      return;
     if (isInShared(warp, copy, kTensorAlignment) &&
         bindPieces(warp, copy, kStore, 1))
       ::start(warp, std::move(copy), kStore,
@@ -289,4 +326,43 @@ void raytention::simt::buildBulkCopy(Form &form) {
   } else {
     buildRange(form);
   }
+}
+
+static void buildReducedBox(Form &form) {
+  unsigned rank = 1 + form.oneOf({"1d", "2d", "3d", "4d", "5d"});
+  form.oneOf({"global"});
+  form.oneOf({"shared::cta"});
+  form.code.form2 = takeReduction(form);
+  form.ignores({"tile"});
+  form.oneOf({"bulk_group"});
+  bool hinted = form.has("L2::cache_hint");
+  form.tensorAddress(1, rank);
+  form.address(0);
+  takeHint(form, hinted);
+  form.code.form = rank;
+  form.code.run = &copyBox<true, true>;
+}
+
+void raytention::simt::buildBulkReduction(Form &form) {
+  form.oneOf({"async"});
+  form.oneOf({"bulk"});
+  if (form.has("tensor"))
+    return buildReducedBox(form);
+  form.oneOf({"global"});
+  form.oneOf({"shared::cta"});
+  form.oneOf({"bulk_group"});
+  bool hinted = form.has("L2::cache_hint");
+  unsigned what = takeReduction(form);
+  Type type = form.lastType(typesOfReduction(what));
+  constexpr unsigned kAdd = 0;
+  if (what == kAdd && (type == Type::F16 || type == Type::BF16))
+    form.oneOf({"noftz"});
+  form.type({type});
+  form.address(1);
+  form.address(0);
+  form.source(Type::U32);
+  takeHint(form, hinted);
+  form.code.form2 = what;
+  form.code.form = static_cast<uint8_t>(type);
+  form.code.run = &copyRange<true, true>;
 }

@@ -41,8 +41,13 @@ void buildFloatBinary(Form &form, Type type);
 void buildFloatUnary(Form &form, Type type);
 void buildFloatFma(Form &form, Type type);
 void buildHalf(Form &form, Type type, unsigned operands);
-void buildBulkCopy(Form &form);    ///< cp.async.bulk
-void buildCopyArrival(Form &form); ///< cp.async.mbarrier
+void buildBulkCopy(Form &form);      ///< cp.async.bulk
+void buildCopyArrival(Form &form);   ///< cp.async.mbarrier
+void buildBulkReduction(Form &form); ///< cp.reduce.async.bulk
+/// .add, .min, ...: its number, the types it has, and what combines them.
+unsigned takeReduction(Form &form);
+Types typesOfReduction(unsigned what);
+Combine pickCombine(Type type);
 /// Publishes to other blocks, and acquires from them, where the form says so.
 void fence(Warp &warp, const Instruction &at, Mask lanes);
 

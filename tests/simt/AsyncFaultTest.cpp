@@ -253,6 +253,24 @@ const Planted cases[] = {
   if (i == 32)
     out[0] = 1; // here
 )"},
+    // Reductions of two warps may meet.
+    {"StoreBesideAReduction", FindingKind::RaceInBlock, R"(
+  s[i] = i;
+  fenceProxy();
+  __syncthreads();
+  if (i % 32 == 0) {
+#if FAULTY
+    if (i)
+      store(out, s, 256); // here
+    else
+#endif
+      asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 "
+                   "[%0], [%1], 256;" ::"l"(out), "r"(addressOf(s))
+                   : "memory"); // here
+    commitStores();
+    waitStores();
+  }
+)"},
     {"StageRefilledTooEarly", FindingKind::RaceInBlock, R"(
   for (int j = 0; j < 2; ++j) {
     if (i == 32) {

@@ -8,8 +8,6 @@
 
 #include "tests/simt/Planted.h"
 
-#include "runtime/device/simt/TensorMap.h"
-
 using namespace raytention::simt;
 using namespace raytention::simt::test;
 
@@ -436,12 +434,8 @@ protected:
     map.size = {32, 32};
     map.stride = {4, 128};
     map.box = {32, 8};
-    struct alignas(64) {
-      uint8_t bytes[kTensorMapBytes];
-    } encoded;
-    llvm::cantFail(encode(map, encoded.bytes));
     return machine.run("k", {test.blocks, 1, 1}, {test.threads, 1, 1}, 0,
-                       pack(out, in, 64, encoded));
+                       pack(out, in, 64, encoded(map)));
   }
 };
 } // namespace

@@ -9,8 +9,6 @@
 
 #include "tests/simt/Support.h"
 
-#include "runtime/device/simt/TensorMap.h"
-
 #include <random>
 
 using namespace raytention::simt;

@@ -8,8 +8,6 @@
 
 #include "tests/simt/Support.h"
 
-#include "runtime/device/simt/TensorMap.h"
-
 #include <cmath>
 
 using namespace raytention::simt;
@@ -18,12 +16,8 @@ using namespace raytention::simt::test;
 namespace {
 constexpr unsigned kSize = 256;
 
-struct alignas(64) Encoded {
-  uint8_t bytes[kTensorMapBytes];
-};
-
 /// Boxes of `rows` rows and 64 columns.
-Encoded mapOf(uint16_t *base, unsigned rows) {
+raytention::device::EncodedTensorMap mapOf(uint16_t *base, unsigned rows) {
   TensorMap map;
   map.base = reinterpret_cast<uint64_t>(base);
   map.element = TensorElement::BF16;
@@ -32,9 +26,7 @@ Encoded mapOf(uint16_t *base, unsigned rows) {
   map.size = {kSize, kSize};
   map.stride = {2, 2 * kSize};
   map.box = {64, rows};
-  Encoded encoded;
-  llvm::cantFail(encode(map, encoded.bytes));
-  return encoded;
+  return encoded(map);
 }
 
 void checkProfile(const Profile &p) {

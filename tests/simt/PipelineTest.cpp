@@ -8,19 +8,13 @@
 
 #include "tests/simt/Support.h"
 
-#include "runtime/device/simt/TensorMap.h"
-
 using namespace raytention::simt;
 using namespace raytention::simt::test;
 
 namespace {
 constexpr unsigned kBoxes = 11, kBlocks = 2, kRows = 32 * kBoxes;
 
-struct alignas(64) Encoded {
-  uint8_t bytes[kTensorMapBytes];
-};
-
-Encoded mapOf(float *base) {
+raytention::device::EncodedTensorMap mapOf(float *base) {
   TensorMap map;
   map.base = reinterpret_cast<uint64_t>(base);
   map.rank = 2;
@@ -29,9 +23,7 @@ Encoded mapOf(float *base) {
   map.size = {32, kRows - 3};
   map.stride = {4, 128};
   map.box = {32, 32};
-  Encoded encoded;
-  llvm::cantFail(encode(map, encoded.bytes));
-  return encoded;
+  return encoded(map);
 }
 
 void checkProfile(const Profile &p) {

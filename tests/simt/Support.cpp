@@ -91,6 +91,13 @@ std::string raytention::simt::test::describe(const Report &report) {
   return text;
 }
 
+device::EncodedTensorMap raytention::simt::test::encoded(const TensorMap &map) {
+  device::EncodedTensorMap result;
+  if (Error error = encode(map, result.bytes.data()))
+    ADD_FAILURE() << toString(std::move(error));
+  return result;
+}
+
 std::vector<uint16_t> raytention::simt::test::drawBFloats(size_t count,
                                                           unsigned seed) {
   std::vector<uint16_t> values(count);

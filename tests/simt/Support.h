@@ -10,6 +10,7 @@
 #define RAYTENTION_TESTS_SIMT_SUPPORT_H
 
 #include "runtime/device/simt/Simt.h"
+#include "runtime/device/simt/TensorMap.h"
 
 #include <gtest/gtest.h>
 
@@ -82,6 +83,9 @@ public:
 private:
   std::optional<Module> module;
 };
+
+/// The argument of a kernel; a failure of the test where a rule is broken.
+device::EncodedTensorMap encoded(const TensorMap &map);
 
 /// Numbers of few bits and both signs, as bf16.
 std::vector<uint16_t> drawBFloats(size_t count, unsigned seed);

@@ -8,8 +8,6 @@
 
 #include "tests/simt/Support.h"
 
-#include "runtime/device/simt/TensorMap.h"
-
 #include <random>
 
 using namespace raytention::simt;
@@ -73,10 +71,6 @@ std::string makeText(unsigned rank, Way way) {
       "cp.async.bulk.wait_group 0;\n";
   return text + (isStore ? loop + store : load + loop) + "ret;\n}\n";
 }
-
-struct alignas(64) Encoded {
-  uint8_t bytes[kTensorMapBytes];
-};
 
 /// A drawn tensor, a box and where it lies.
 struct Draw {
@@ -174,16 +168,13 @@ void move(Draw &test, std::vector<uint32_t> &words, Way way, bool checks) {
   uint32_t *buffer = machine.buffer(words, "words");
   uint8_t *tensor = machine.buffer(test.tensor, "tensor");
   test.map.base = reinterpret_cast<uint64_t>(tensor);
-  Encoded encoded;
-  llvm::Error error = encode(test.map, encoded.bytes);
-  ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
   const int32_t *x = test.start;
   LaunchOptions options;
   options.checks = checks;
   Report report = machine.run("k", {}, {32, 1, 1}, 0,
                               pack(buffer, uint32_t(words.size()),
                                    uint32_t(test.map.bytesMoved()), x[0], x[1],
-                                   x[2], x[3], x[4], encoded),
+                                   x[2], x[3], x[4], encoded(test.map)),
                               options);
   EXPECT_TRUE(report.clean()) << describe(report);
   std::copy_n(buffer, words.size(), words.begin());

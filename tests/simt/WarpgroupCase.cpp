@@ -21,7 +21,7 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 /// Pieces of 16 bytes that are swizzled together.
-unsigned width(Swizzle swizzle) {
+unsigned width(Pattern swizzle) {
   static constexpr unsigned widths[] = {1, 8, 4, 2};
   return widths[swizzle];
 }

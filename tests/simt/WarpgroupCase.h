@@ -13,11 +13,11 @@
 
 namespace raytention::simt::test::wgmma {
 
-enum Swizzle { Interleaved, Swizzle128, Swizzle64, Swizzle32 };
+enum Pattern { Interleaved, Swizzle128, Swizzle64, Swizzle32 };
 
 /// One operand in shared memory. `far` turns the order of the two offsets.
 struct Layout {
-  Swizzle swizzle = Swizzle128;
+  Pattern swizzle = Swizzle128;
   bool kMajor = true, far = false;
 };
 

@@ -16,7 +16,7 @@ using namespace raytention::simt::test::wgmma;
 namespace {
 
 Layout layoutOf(unsigned index) {
-  return {static_cast<Swizzle>(index % 4), index / 4 % 2 == 0, index / 8 != 0};
+  return {static_cast<Pattern>(index % 4), index / 4 % 2 == 0, index / 8 != 0};
 }
 
 class WarpgroupTest : public testing::TestWithParam<unsigned> {};

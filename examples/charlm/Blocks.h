@@ -1,5 +1,4 @@
-//===- Blocks.h - the dense parts of a layer and their derivatives s   *- C++
-//-*-===//
+//===- Blocks.h - the dense parts of a layer and gradients --------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each function works on the rows that it is given. Gradients of parameters
-// are added to what is there.
+// are added to what is there. They are compiled once, in Blocks.cpp: each form
+// of Eigen's products takes seconds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,40 +19,35 @@
 
 namespace raytention::charlm {
 
-/// Rows scaled to root mean square 1: `y = x r`, `r = (mean x^2 + e)^(-1/2)`.
-template <typename In, typename Out> void normalizeRows(const In &x, Out &&y) {
-  using Real = typename In::Scalar;
-  constexpr Real tiny = Real(1e-6);
-  auto squares = x.rowwise().squaredNorm().array() / Real(x.cols());
-  y = x.array().colwise() * (squares + tiny).rsqrt();
-}
+template <typename Real> struct Blocks {
+  /// Whole rows of a matrix, or parameters.
+  using Read = Eigen::Ref<const Matrix<Real>>;
+  using Write = Eigen::Ref<Matrix<Real>>;
 
-/// `dx += r (dy - y mean(y . dy))`, with r from the unscaled rows.
-template <typename In, typename Grad, typename Out>
-void normalizeRowsBackward(const In &x, const Grad &dy, Out &&dx) {
-  using Real = typename In::Scalar;
-  constexpr Real tiny = Real(1e-6);
-  for (int64_t i = 0; i < x.rows(); ++i) {
-    Real width = Real(x.cols());
-    Real r = 1 / std::sqrt(x.row(i).squaredNorm() / width + tiny);
-    Real along = x.row(i).dot(dy.row(i)) * r * r / width;
-    dx.row(i) += r * (dy.row(i) - along * x.row(i));
-  }
-}
+  /// `y += x w`, all times `scale` here and below.
+  static void addProduct(Real scale, const Read &x, const Read &w, Write y);
+  /// `y += x^T z`.
+  static void addTransposed(Real scale, const Read &x, const Read &z, Write y);
+  /// `y = x w^T`.
+  static void timesTransposed(Real scale, const Read &x, const Read &w,
+                              Write y);
 
-/// `y = x W + b`.
-template <typename In, typename Weight, typename Bias, typename Out>
-void affine(const In &x, const Weight &w, const Bias &b, Out &&y) {
-  y.noalias() = x * w;
-  y.rowwise() += b.row(0);
-}
+  /// Rows scaled to root mean square 1: `y = x r`,
+  /// `r = (mean x^2 + e)^(-1/2)`.
+  static void normalizeRows(const Read &x, Matrix<Real> &y);
+  /// `dx += r (dy - y mean(y . dy))`, with r from the unscaled rows.
+  static void normalizeRowsBackward(const Read &x, const Read &dy, Write dx);
 
-/// Gradients of W and b.
-template <typename In, typename Grad, typename Weight, typename Bias>
-void affineBackward(const In &x, const Grad &dy, Weight &&dw, Bias &&db) {
-  dw.noalias() += x.transpose() * dy;
-  db += dy.colwise().sum();
-}
+  /// `y = scale x W + b`.
+  static void affine(Real scale, const Read &x, const Read &w, const Read &b,
+                     Write y);
+  /// Gradients of W and b.
+  static void affineBackward(Real scale, const Read &x, const Read &dy,
+                             Write dw, Write db);
+};
+
+extern template struct Blocks<float>;
+extern template struct Blocks<double>;
 
 } // namespace raytention::charlm
 

@@ -17,14 +17,16 @@
 namespace raytention::charlm {
 
 /// `(n(h) * gain) table^T + bias` of some rows h.
-template <typename Real, typename Rows>
+template <typename Real>
 Matrix<Real> headLogits(const Real *parameters, const Layout &layout,
-                        const Rows &state) {
-  Matrix<Real> scaled, logits;
-  normalizeRows(state, scaled);
+                        const typename Blocks<Real>::Read &state) {
+  Matrix<Real> scaled;
+  Blocks<Real>::normalizeRows(state, scaled);
   scaled.array().rowwise() *= view(parameters, layout.headGain).row(0).array();
-  affine(scaled, view(parameters, layout.table).transpose(),
-         view(parameters, layout.headBias), logits);
+  auto table = view(parameters, layout.table);
+  Matrix<Real> logits(state.rows(), table.rows());
+  Blocks<Real>::timesTransposed(1, scaled, table, logits);
+  logits.rowwise() += view(parameters, layout.headBias).row(0);
   return logits;
 }
 
@@ -48,22 +50,24 @@ double crossEntropy(Matrix<Real> &logits, llvm::ArrayRef<int32_t> targets) {
 }
 
 /// Writes the gradient of the rows; adds those of the parameters.
-template <typename Real, typename Rows, typename Grad>
+template <typename Real>
 void headBackward(const Real *parameters, const Layout &layout,
-                  const Rows &state, const Matrix<Real> &dLogits, Grad &&dState,
-                  Real *gradient) {
+                  const typename Blocks<Real>::Read &state,
+                  const Matrix<Real> &dLogits,
+                  typename Blocks<Real>::Write dState, Real *gradient) {
   auto gain = view(parameters, layout.headGain).row(0).array();
   Matrix<Real> normal, scaled;
-  normalizeRows(state, normal);
+  Blocks<Real>::normalizeRows(state, normal);
   scaled = normal.array().rowwise() * gain;
-  view(gradient, layout.table).noalias() += dLogits.transpose() * scaled;
+  Blocks<Real>::addTransposed(1, dLogits, scaled, view(gradient, layout.table));
   view(gradient, layout.headBias) += dLogits.colwise().sum();
-  Matrix<Real> dScaled = dLogits * view(parameters, layout.table);
+  Matrix<Real> dScaled = Matrix<Real>::Zero(state.rows(), state.cols());
+  Blocks<Real>::addProduct(1, dLogits, view(parameters, layout.table), dScaled);
   view(gradient, layout.headGain) +=
       dScaled.cwiseProduct(normal).colwise().sum();
   dScaled.array().rowwise() *= gain;
   dState.setZero();
-  normalizeRowsBackward(state, dScaled, dState);
+  Blocks<Real>::normalizeRowsBackward(state, dScaled, dState);
 }
 
 } // namespace raytention::charlm

@@ -8,8 +8,6 @@
 
 #include "examples/charlm/Layer.h"
 
-#include "examples/charlm/Blocks.h"
-
 namespace raytention::charlm {
 
 template <typename Real>
@@ -32,24 +30,28 @@ void Layer<Real>::resize(int64_t rows, int64_t dModel) {
 
 template <typename Real>
 void Layer<Real>::formQueries(const Real *parameters, Shards::Range rows) {
+  auto q = part(queries, rows);
   Matrix<Real> normal;
-  normalizeRows(part(input, rows), normal);
-  part(queries, rows).noalias() = normal * view(parameters, slots.query);
+  Dense::normalizeRows(part(input, rows), normal);
+  q.setZero();
+  Dense::addProduct(1, normal, view(parameters, slots.query), q);
 }
 
 template <typename Real>
 void Layer<Real>::finish(const Real *parameters, Shards::Range rows,
                          Matrix<Real> &out) {
   auto m = part(middle, rows), a = part(active, rows), o = part(out, rows);
-  affine(signalScale() * part(attended.signals, rows),
-         view(parameters, slots.project), view(parameters, slots.projectBias),
-         m);
+  Dense::affine(signalScale(), part(attended.signals, rows),
+                view(parameters, slots.project),
+                view(parameters, slots.projectBias), m);
   m += part(input, rows);
   Matrix<Real> normal;
-  normalizeRows(m, normal);
-  affine(normal, view(parameters, slots.in), view(parameters, slots.inBias), a);
+  Dense::normalizeRows(m, normal);
+  Dense::affine(1, normal, view(parameters, slots.in),
+                view(parameters, slots.inBias), a);
   a = a.cwiseMax(Real(0));
-  affine(a, view(parameters, slots.out), view(parameters, slots.outBias), o);
+  Dense::affine(1, a, view(parameters, slots.out),
+                view(parameters, slots.outBias), o);
   o += m;
 }
 
@@ -57,22 +59,23 @@ template <typename Real>
 void Layer<Real>::finishBackward(const Real *parameters, Shards::Range rows,
                                  Matrix<Real> &dState, Real *gradient) {
   auto m = part(middle, rows), a = part(active, rows), d = part(dState, rows);
-  affineBackward(a, d, view(gradient, slots.out),
-                 view(gradient, slots.outBias));
-  Matrix<Real> dActive = d * view(parameters, slots.out).transpose();
+  Dense::affineBackward(1, a, d, view(gradient, slots.out),
+                        view(gradient, slots.outBias));
+  Matrix<Real> dActive(a.rows(), a.cols());
+  Dense::timesTransposed(1, d, view(parameters, slots.out), dActive);
   dActive = (a.array() > Real(0)).select(dActive, Real(0));
   Matrix<Real> normal;
-  normalizeRows(m, normal);
-  affineBackward(normal, dActive, view(gradient, slots.in),
-                 view(gradient, slots.inBias));
-  normal.noalias() = dActive * view(parameters, slots.in).transpose();
-  normalizeRowsBackward(m, normal, d);
+  Dense::normalizeRows(m, normal);
+  Dense::affineBackward(1, normal, dActive, view(gradient, slots.in),
+                        view(gradient, slots.inBias));
+  Dense::timesTransposed(1, dActive, view(parameters, slots.in), normal);
+  Dense::normalizeRowsBackward(m, normal, d);
 
-  affineBackward(signalScale() * part(attended.signals, rows), d,
-                 view(gradient, slots.project),
-                 view(gradient, slots.projectBias));
-  part(dSignals, rows).noalias() =
-      signalScale() * d * view(parameters, slots.project).transpose();
+  Dense::affineBackward(signalScale(), part(attended.signals, rows), d,
+                        view(gradient, slots.project),
+                        view(gradient, slots.projectBias));
+  Dense::timesTransposed(signalScale(), d, view(parameters, slots.project),
+                         part(dSignals, rows));
 }
 
 template <typename Real>
@@ -83,10 +86,10 @@ void Layer<Real>::formQueriesBackward(const Real *parameters,
   auto x = part(input, rows);
   auto dq = part(dQueries, rows);
   Matrix<Real> normal;
-  normalizeRows(x, normal);
-  view(gradient, slots.query).noalias() += normal.transpose() * dq;
-  normal.noalias() = dq * view(parameters, slots.query).transpose();
-  normalizeRowsBackward(x, normal, part(dState, rows));
+  Dense::normalizeRows(x, normal);
+  Dense::addTransposed(1, normal, dq, view(gradient, slots.query));
+  Dense::timesTransposed(1, dq, view(parameters, slots.query), normal);
+  Dense::normalizeRowsBackward(x, normal, part(dState, rows));
 }
 
 template class Layer<float>;

@@ -18,6 +18,7 @@
 #define RAYTENTION_EXAMPLES_CHARLM_LAYER_H
 
 #include "examples/charlm/AttentionBlock.h"
+#include "examples/charlm/Blocks.h"
 #include "examples/charlm/Shards.h"
 
 namespace raytention::charlm {
@@ -50,6 +51,8 @@ public:
   Matrix<Real> dSignals;
 
 private:
+  using Dense = Blocks<Real>;
+
   /// A normalised row is short: this brings its elements to about 1.
   Real signalScale() const { return std::sqrt(Real(slots.project.rows)); }
 

@@ -29,21 +29,37 @@ macro(raytention_use_fast_tools)
   endif()
 endmacro()
 
-# Compiles what nearly every file of the compiler includes once: parsing MLIR's
-# headers takes three quarters of the time of compiling such a file.
-function(raytention_precompile_headers)
-  file(WRITE "${CMAKE_BINARY_DIR}/pch/Empty.cpp.in" "")
+# Headers that many files include, compiled once: parsing them takes most of the
+# time of compiling such a file. A target takes them by REUSE_FROM ${name}; its
+# macros and its target options must be those of ${name}, not its optimisation.
+function(raytention_precompiled name)
   file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/pch/Empty.cpp"
     CONTENT "// The precompiled headers need a file to belong to.\n")
-  add_library(RayTentionHeaders STATIC "${CMAKE_BINARY_DIR}/pch/Empty.cpp")
-  target_compile_options(RayTentionHeaders PRIVATE -O1)
-  target_precompile_headers(RayTentionHeaders PRIVATE
+  add_library(${name} STATIC "${CMAKE_BINARY_DIR}/pch/Empty.cpp")
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+
+# Sets RAYTENTION_BASE_HEADERS for targets that need a set of their own.
+function(raytention_precompile_headers)
+  # For what works without MLIR.
+  set(headers
+    <algorithm> <array> <atomic> <cmath> <cstring> <functional> <limits> <map>
+    <memory> <mutex> <optional> <string> <vector> <llvm/ADT/ArrayRef.h>
+    <llvm/ADT/SmallVector.h> <llvm/ADT/StringExtras.h>
+    <llvm/ADT/StringSwitch.h> <llvm/ADT/Twine.h> <llvm/Support/Error.h>
+    <llvm/Support/FormatVariadic.h> <llvm/Support/MathExtras.h>
+    <llvm/Support/raw_ostream.h>)
+  raytention_precompiled(RayTentionBaseHeaders ${headers})
+  set(RAYTENTION_BASE_HEADERS ${headers} PARENT_SCOPE)
+
+  raytention_precompiled(RayTentionHeaders
     <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h>
     <mlir/Dialect/MemRef/IR/MemRef.h> <mlir/Dialect/SCF/IR/SCF.h>
     <mlir/Dialect/Tensor/IR/Tensor.h> <mlir/IR/Builders.h>
     <mlir/IR/BuiltinAttributes.h> <mlir/IR/OpDefinition.h>
     <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
     <mlir/Interfaces/TilingInterface.h> <mlir/Pass/Pass.h>)
+  target_compile_options(RayTentionHeaders PRIVATE -O1)
 endfunction()
 
 # A static library on the shared libMLIR and libLLVM.

@@ -396,6 +396,16 @@ const Planted cases[] = {
       wait(bar, 0);
   }
 )"},
+    {"MapInLocalMemory", FindingKind::BulkCopyMisuse, R"(
+  if (i == 0) {
+    Map copy = map;
+    copy.bytes[n] = copy.bytes[n];
+    arriveExpect(bar, 1024);
+    loadBox(s, FAULTY ? &copy : &map, 0, 0, bar); // here
+    if (!FAULTY)
+      wait(bar, 0);
+  }
+)"},
     {"MapOfAnotherRank", FindingKind::BulkCopyMisuse, R"(
   if (i == 0) {
     arriveExpect(bar, 1024);

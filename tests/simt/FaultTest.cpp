@@ -349,6 +349,84 @@ const Planted cases[] = {
   out[i] = v;
 )",
      96},
+    {"BarrierOfTooFewThreads",
+     FindingKind::RaceInBlock,
+     R"(
+  s[i] = i;
+  asm volatile("bar.sync 1, %0;" ::"n"(FAULTY ? 64 : 128) : "memory");
+  out[i] = s[127 - i]; // here
+)",
+     128,
+     1,
+     // The first two warps read before the others write.
+     {FindingKind::UninitializedShared}},
+    {"BarrierOfPartOfAWarp", FindingKind::DivergentBarrier, R"(
+  asm volatile("bar.sync 1, %0;" ::"n"(FAULTY ? 63 : 64) : "memory"); // here
+  out[i] = 1;
+)"},
+    {"FlagWithoutRelease", FindingKind::RaceInBlock, R"(
+  volatile int *flag = ints;
+  if (i == 32) {
+    s[0] = n;
+#if !FAULTY
+    __threadfence_block();
+#endif
+    *flag = 1;
+  } else if (i == 0) {
+    while (*flag != 1)
+      ;
+    __threadfence_block();
+    out[0] = s[0]; // here
+  }
+)"},
+    {"FlagWithoutAcquire", FindingKind::RaceInBlock, R"(
+  if (i == 32) {
+    s[0] = n;
+    asm volatile("st.release.cta.global.u32 [%0], 1;" ::"l"(ints) : "memory");
+  } else if (i == 0) {
+    int seen = 0;
+    while (!seen)
+#if FAULTY
+      asm volatile("ld.relaxed.cta.global.u32 %0, [%1];"
+                   : "=r"(seen) : "l"(ints) : "memory");
+#else
+      asm volatile("ld.acquire.cta.global.u32 %0, [%1];"
+                   : "=r"(seen) : "l"(ints) : "memory");
+#endif
+    out[0] = s[0]; // here
+  }
+)"},
+    {"LockTakenByOneOnly", FindingKind::RaceInBlock, R"(
+  if (i == 0)
+    s[0] = 0;
+  __syncthreads();
+  if (i % 32 == 0) {
+    if (!FAULTY || i == 0) {
+      while (atomicCAS(ints, 0, 1))
+        ;
+      __threadfence_block();
+    }
+    s[0] = s[0] + 1; // here
+    if (!FAULTY || i == 0) {
+      __threadfence_block();
+      atomicExch(ints, 0);
+    }
+  }
+)"},
+    {"CounterWithoutOrder", FindingKind::RaceBetweenBlocks, R"(
+  out[blockIdx.x] = 1;
+  int before = 0;
+#if FAULTY
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before) : "l"(ints) : "memory");
+#else
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before) : "l"(ints) : "memory");
+#endif
+  if (before == gridDim.x - 1)
+    out[255] = out[0] + out[1]; // here
+)",
+     1, 2},
     {"Trap", FindingKind::Trap, R"(
 #if FAULTY
   if (n > 10)
@@ -400,56 +478,3 @@ TEST_P(FaultTest, TwinIsClean) {
 
 INSTANTIATE_TEST_SUITE_P(Planted, FaultTest, testing::ValuesIn(cases),
                          [](const auto &info) { return info.param.name; });
-
-//===----------------------------------------------------------------------===//
-// What CUDA cannot express
-//===----------------------------------------------------------------------===//
-
-static std::string wrap(const std::string &body) {
-  return ".version 8.0\n.target sm_80\n.address_size 64\n"
-         ".visible .entry k(.param .u64 p) {\n"
-         ".reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
-         "ld.param.u64 %rd1, [p];\n" +
-         body + "ret;\n}\n";
-}
-
-static Report runText(const std::string &body) {
-  Machine machine(wrap(body));
-  int *ints = machine.buffer(std::vector<int>(64), "ints");
-  return machine.run("k", {}, {32, 1, 1}, 0, pack(ints));
-}
-
-TEST(TextFaultTest, RegisterNeverWritten) {
-  Report report = runText("add.s32 %r1, %r2, 1;\n"
-                          "st.global.u32 [%rd1], %r1;\n");
-  ASSERT_FALSE(report.clean());
-  EXPECT_EQ(report.findings[0].kind, FindingKind::UninitializedRegister);
-  EXPECT_EQ(report.findings[0].ptxLine, 9u);
-  EXPECT_NE(report.findings[0].message.find("%r2"), std::string::npos);
-}
-
-TEST(TextFaultTest, CopyOfRegisterNeverWrittenIsNoRead) {
-  EXPECT_TRUE(runText("mov.u32 %r1, %r2;\n").clean());
-  Report report = runText("mov.u32 %r1, %r2;\nst.global.u32 [%rd1], %r1;\n");
-  ASSERT_FALSE(report.clean());
-  EXPECT_EQ(report.findings[0].ptxLine, 10u);
-}
-
-TEST(TextFaultTest, WrittenInSomeLanesOnly) {
-  const char *half = "mov.u32 %r2, %tid.x;\nsetp.lt.u32 %p1, %r2, 16;\n"
-                     "@%p1 mov.u32 %r1, 5;\n";
-  std::string guarded = std::string(half) + "@%p1 add.u32 %r3, %r1, 1;\n";
-  EXPECT_TRUE(runText(guarded).clean());
-  Report report = runText(std::string(half) + "add.u32 %r3, %r1, 1;\n");
-  ASSERT_FALSE(report.clean());
-  EXPECT_EQ(report.findings[0].lane, 16u);
-}
-
-TEST(TextFaultTest, DeadlockNamesTheWaits) {
-  Report report = runText("bar.sync 3, 64;\n");
-  ASSERT_EQ(report.findings.size(), 1u) << describe(report);
-  EXPECT_EQ(report.findings[0].kind, FindingKind::Deadlock);
-  EXPECT_NE(report.findings[0].message.find("ptx line 9 in barrier 3"),
-            std::string::npos)
-      << report.findings[0].message;
-}

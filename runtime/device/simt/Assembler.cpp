@@ -234,6 +234,8 @@ Error KernelAssembler::instruction(const Statement &s) {
     return error;
   if (Error error = guard(s, form.code))
     return error;
+  form.code.computes = form.code.flow == Flow::Plain && !form.code.accesses &&
+                       form.code.destinations;
   stamp(form.code, s);
   if (kernel.code.size() >= kMaxCode)
     return errorAt(s.line, "expected at most " + Twine(kMaxCode) +

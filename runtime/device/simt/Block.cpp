@@ -66,6 +66,11 @@ bool raytention::simt::arriveAtBarrier(Warp &warp, const Instruction &at,
     return true;
   }
   ++worker.profile.barriers;
+  if (at.fixedCount && (count == 0 || count % kLanes))
+    worker.report(FindingKind::DivergentBarrier, warp, warp.pc, lane, 0, [&] {
+      return "expected a number of threads that is a multiple of 32, got " +
+             std::to_string(count);
+    });
   Barrier &barrier = block.barriers[id];
   if (worker.checks && barrier.arrived && !at.fixedCount &&
       barrier.pc != warp.pc)
@@ -81,6 +86,7 @@ bool raytention::simt::arriveAtBarrier(Warp &warp, const Instruction &at,
   barrier.arrivals[warp.index] = block.now;
   countVotes(warp, at, fragment.mask, barrier);
   ++block.now;
+  block.isBarrierFull |= count && barrier.arrived >= count;
   fragment.barrier = id;
   return static_cast<BarrierForm>(at.form) == BarrierForm::Arrive;
 }
@@ -143,6 +149,7 @@ static void release(Block &block, unsigned id) {
 }
 
 bool raytention::simt::releaseBarriers(Block &block) {
+  block.isBarrierFull = false;
   uint32_t alive = countAlive(block);
   bool released = false;
   for (unsigned id = 0; id < kBarriers; ++id) {
@@ -253,6 +260,8 @@ static void startWarp(Warp &warp, unsigned threads) {
   for (LaneCopies &copies : warp.copies)
     copies.clear();
   warp.products = WarpProducts();
+  warp.order = WarpOrder();
+  warp.undefined = 0;
   warp.turns = 0;
 }
 
@@ -287,13 +296,14 @@ static void startBlock(Block &block, uint64_t linear) {
   for (Clock &clock : block.clocks)
     clock.reset(block.start - 1);
   block.mbarriers.clear();
+  block.strongWrites.clear();
   std::fill(block.shared.begin(), block.shared.end(), 0xFF);
   std::fill(block.local.begin(), block.local.end(), 0xFF);
   block.barriers.fill(Barrier());
   block.warpgroups.assign(
       (block.warps.size() + kWarpsPerGroup - 1) / kWarpsPerGroup, Warpgroup());
   block.steps = 0;
-  block.acquired = block.abandoned = false;
+  block.acquired = block.abandoned = block.isBarrierFull = false;
   for (Warp &warp : block.warps)
     startWarp(warp, launch.blockShape.count());
 }
@@ -387,6 +397,9 @@ void Worker::runBlock(uint64_t linear) {
       checkSteps(block, warp);
       if (block.abandoned)
         return;
+      // Who comes next waits for the next ones.
+      if (block.isBarrierFull)
+        releaseBarriers(block);
     }
     if (!waits && !ran)
       return reportLoadsAtExit(block);

@@ -330,6 +330,7 @@ uint32_t Form::base(const Operand &operand, unsigned place) {
 }
 
 void Form::address(unsigned place) {
+  code.accesses = true;
   shape("[b64]");
   const Operand *operand = takeOperand();
   if (!operand)

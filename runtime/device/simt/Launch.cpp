@@ -21,6 +21,8 @@ using namespace raytention::simt;
 
 static constexpr uint64_t kMaxThreads = 1024;
 static constexpr uint64_t kMaxShared = 227 * 1024;
+/// Blocks that did not end before the rest is given up.
+static constexpr unsigned kMaxAbandoned = 4;
 /// An order is only drawn for grids whose list of blocks is small.
 static constexpr uint64_t kMaxShuffled = 1 << 24;
 
@@ -142,12 +144,15 @@ static void runWorkers(Launch &launch,
   uint64_t blocks = launch.grid.count();
   std::vector<uint64_t> order = drawOrder(blocks, launch.options.shuffleSeed);
   std::atomic<uint64_t> next{0};
+  std::atomic<unsigned> abandoned{0};
   auto work = [&](Worker &worker) {
     for (;;) {
       uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= blocks)
+      if (i >= blocks ||
+          abandoned.load(std::memory_order_relaxed) >= kMaxAbandoned)
         return;
       worker.runBlock(order.empty() ? i : order[i]);
+      abandoned += worker.block.abandoned;
     }
   };
   std::vector<std::thread> threads;

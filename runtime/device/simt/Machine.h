@@ -11,6 +11,7 @@
 
 #include "runtime/device/simt/AsyncCopy.h"
 #include "runtime/device/simt/Mbarrier.h"
+#include "runtime/device/simt/Order.h"
 #include "runtime/device/simt/Program.h"
 #include "runtime/device/simt/Shadow.h"
 
@@ -50,10 +51,13 @@ struct Warp {
   uint64_t steps = 0;
   uint32_t turns = 0; ///< quanta that ended without an end or a wait
   uint32_t pc = 0;    ///< of the instruction at work
+  /// Lanes to which it gives what was never written.
+  Mask undefined = 0;
   std::vector<Fragment> fragments;
   std::array<LaneCopies, kLanes> copies;
   bool hasCopies = false;
   WarpProducts products;
+  WarpOrder order;
 
   template <class T> T *reg(uint32_t offset) {
     return reinterpret_cast<T *>(file + offset);
@@ -89,10 +93,12 @@ struct Block {
   std::array<Barrier, kBarriers> barriers;
   Mbarriers mbarriers;
   std::vector<Warpgroup> warpgroups;
+  StrongWrites strongWrites;
   std::array<Clock, kMaxWarps> clocks; ///< by warp
   uint32_t now = 1, start = 1;
   uint64_t steps = 0;
   bool acquired = false, abandoned = false;
+  bool isBarrierFull = false; ///< one whose number of threads has come
 };
 
 /// What all workers of a launch share.

@@ -61,11 +61,16 @@ struct Instruction {
   Flow flow = Flow::Plain;
   Space space = Space::Generic;
   bool guarded = false, guardNegated = false;
-  /// What was never written stays so in the destination.
-  bool copies = false;
+  bool copies = false;   ///< a register as it is
+  bool accesses = false; ///< memory
+  /// Registers from registers: what was never written, or computed from that,
+  /// stays so in the destination.
+  bool computes = false;
+  bool gathers = false; ///< the first source from other lanes
   bool selects = false; ///< the last source picks one of the two before it
   bool aligned = false; ///< all lanes of the warp must come together
   bool strong = false;  ///< volatile, relaxed, acquire, release or atomic
+  bool releases = false, acquires = false;
   bool fixedCount = false;
   bool isProduct = false; ///< wgmma.mma_async: `target` is its Product
   uint8_t destinations = 0, sources = 0;

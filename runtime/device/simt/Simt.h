@@ -139,7 +139,9 @@ struct LaunchOptions {
   bool profile = true;
   unsigned threads = 0;     ///< 0: all cores
   uint64_t shuffleSeed = 0; ///< 0: blocks in order; else a drawn order
-  uint64_t stepLimit = uint64_t(1) << 28; ///< warp instructions per block
+  /// Warp instructions per block. After a few blocks that do not end, or trap,
+  /// the rest of the launch is left out.
+  uint64_t stepLimit = uint64_t(1) << 26;
   unsigned maxFindings = 32;
 };
 

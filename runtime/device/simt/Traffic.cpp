@@ -49,7 +49,9 @@ static unsigned countPasses(const Access &access, Mask lanes) {
     for (uint64_t word = first; word <= last && count < kLanes * 4; ++word)
       words[count++] = word;
   });
-  count = countDistinct(words, count);
+  // Atomics at one word take turns, other lanes share it.
+  if (access.kind != AccessKind::Atomic)
+    count = countDistinct(words, count);
   uint8_t perBank[kBanks] = {};
   unsigned passes = 0;
   for (unsigned i = 0; i < count; ++i)

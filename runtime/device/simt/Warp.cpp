@@ -36,7 +36,8 @@ static void reportRegister(Warp &warp, uint32_t reg, Mask missing) {
                   auto name = names.find(reg);
                   return "expected a value in " +
                          (name == names.end() ? "a register" : name->second) +
-                         ", got a register that was never written";
+                         ", got one that was never written, or was computed "
+                         "from such a one";
                 });
   warp.written(reg) |= missing;
 }
@@ -46,18 +47,21 @@ void raytention::simt::checkWritten(Warp &warp, uint32_t reg, Mask lanes) {
     reportRegister(warp, reg, missing);
 }
 
+/// Of what is computed the use is reported: at an address, in memory, as a
+/// predicate, by several lanes.
 static void checkSources(Warp &warp, const Instruction &at, Mask active) {
-  for (unsigned i = 0; i < at.sources; ++i)
+  for (unsigned i = at.gathers; i < at.sources; ++i)
     checkWritten(warp, at.op[at.destinations + i], active);
 }
 
 static void noteWritten(Warp &warp, const Instruction &at, Mask active) {
-  Mask defined = active;
+  Mask defined = active & ~warp.undefined;
+  warp.undefined = 0;
   if (at.selects) {
     Mask chosen = warp.predicate(at.op[3]);
     defined &= warp.written(at.op[3]) & ((warp.written(at.op[1]) & chosen) |
                                          (warp.written(at.op[2]) & ~chosen));
-  } else if (at.copies)
+  } else if (at.computes)
     for (unsigned i = 0; i < at.sources; ++i)
       defined &= warp.written(at.op[at.destinations + i]);
   for (unsigned i = 0; i < at.destinations; ++i) {
@@ -69,7 +73,7 @@ static void noteWritten(Warp &warp, const Instruction &at, Mask active) {
 static void execute(Warp &warp, const Instruction &at, Mask active) {
   const Worker &worker = *warp.block->worker;
   bool checks = worker.checks;
-  if (checks && !at.copies)
+  if (checks && !at.computes)
     checkSources(warp, at, active);
   if (worker.followsProducts && !at.isProduct)
     noteRegisterUse(warp, at);

@@ -105,7 +105,10 @@ void atomic(Warp &warp, const Instruction &at, Mask lanes) {
   access.bytes = sizeof(Raw);
   access.strong = true;
   computeAddresses(warp, at, at.op[first], lanes, access.address);
+  if ((at.releases || at.acquires) && warp.block->worker->checks)
+    publish(*warp.block);
   Mask good = resolve(warp, access, lanes);
+  noteStrong(warp, at, access, good, /*reads=*/true, /*writes=*/true);
   const Raw *b = warp.reg<Raw>(at.op[first + 1]);
   const Raw *c = warp.reg<Raw>(at.op[at.sources > 2 ? first + 2 : first + 1]);
   Launch &launch = warp.block->worker->launch;
@@ -221,10 +224,12 @@ Combine raytention::simt::pickCombine(Type type) {
 static void buildAtomicForm(Form &form, bool hasResult) {
   static constexpr Space spaces[] = {Space::Global, Space::Shared,
                                      Space::Shared, Space::Generic};
-  if (hasResult)
-    form.ignores({"relaxed", "release", "acquire", "acq_rel"});
-  else
-    form.ignores({"relaxed", "release"});
+  static const StringRef orders[] = {"relaxed", "release", "acquire",
+                                     "acq_rel"};
+  unsigned order =
+      form.maybe(ArrayRef<StringRef>(orders).take_front(hasResult ? 4 : 2), 0);
+  form.code.releases = order == 1 || order == 3;
+  form.code.acquires = order == 2 || order == 3;
   form.ignores({"cta", "gpu", "sys", "cluster"});
   form.code.space = spaces[form.maybe({"global", "shared", "shared::cta"}, 3)];
   Atomic what = static_cast<Atomic>(

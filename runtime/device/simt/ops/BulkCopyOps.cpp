@@ -136,6 +136,14 @@ void copyRange(Warp &warp, const Instruction &at, Mask lanes) {
 
 std::optional<TensorMap> readMap(Warp &warp, unsigned lane, uint64_t address,
                                  unsigned rank) {
+  uint64_t window = address & kWindowMask;
+  if (window == kSharedWindow || window == kLocalWindow) {
+    misuse(warp, lane,
+           Twine("expected a tensor map in parameters (const "
+                 "__grid_constant__), constant or global memory, got one in ") +
+               (window == kLocalWindow ? "local" : "shared") + " memory");
+    return std::nullopt;
+  }
   Access access;
   access.kind = AccessKind::BulkRead;
   if (!isInside(warp, lane, access, address, kTensorMapBytes, 64))

@@ -51,6 +51,7 @@ void shuffle(Warp &warp, const Instruction &at, Mask lanes) {
   const uint32_t *b = warp.reg<uint32_t>(at.op[at.destinations + 1]);
   const uint32_t *c = warp.reg<uint32_t>(at.op[at.destinations + 2]);
   uint32_t values[kLanes];
+  Mask written = warp.written(at.op[at.destinations]);
   Mask within = 0, absent = 0;
   forEachLane(lanes, [&](unsigned lane) {
     bool inside = false;
@@ -59,6 +60,7 @@ void shuffle(Warp &warp, const Instruction &at, Mask lanes) {
     within |= Mask(inside) << lane;
     absent |= Mask(!(lanes >> from & 1)) << lane;
     values[lane] = a[from];
+    warp.undefined |= (lanes & ~written) >> from & 1 ? Mask(1) << lane : 0;
   });
   forEachLane(lanes, [&](unsigned lane) { d[lane] = values[lane]; });
   if (at.destinations > 1) {
@@ -169,6 +171,7 @@ static void buildShuffle(Form &form) {
   form.source(Type::U32);
   form.source(Type::U32);
   maskSource(form);
+  form.code.gathers = true;
   form.code.run = &shuffle;
 }
 

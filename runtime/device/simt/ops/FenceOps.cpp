@@ -11,14 +11,13 @@
 using namespace llvm;
 using namespace raytention::simt;
 
-void raytention::simt::fence(Warp &warp, const Instruction &at, Mask) {
-  Block &block = *warp.block;
-  if (!block.worker->checks || !at.form)
+/// Of the block's scope it orders warps only.
+static void fence(Warp &warp, const Instruction &at, Mask lanes) {
+  if (!warp.block->worker->checks)
     return;
-  block.acquired = true;
-  block.worker->launch.published[block.linear].store(block.now,
-                                                     std::memory_order_release);
-  ++block.now;
+  fenceWarp(warp, lanes);
+  if (at.form)
+    publish(*warp.block);
 }
 
 /// What the warp has seen and what these lanes did may be relied on by async

@@ -16,7 +16,8 @@ namespace {
 /// What the block wrote may be seen by blocks that fence after seeing a sign.
 template <class Element, class Reg>
 void load(Warp &warp, const Instruction &at, Mask lanes) {
-  fence(warp, at, lanes); // of an acquire
+  if (at.acquires && warp.block->worker->checks)
+    publish(*warp.block);
   Access access;
   access.kind = AccessKind::Load;
   access.space = at.space;
@@ -24,6 +25,8 @@ void load(Warp &warp, const Instruction &at, Mask lanes) {
   access.strong = at.strong;
   computeAddresses(warp, at, at.op[at.destinations], lanes, access.address);
   Mask good = resolve(warp, access, lanes);
+  if (at.strong)
+    noteStrong(warp, at, access, good, /*reads=*/true, /*writes=*/false);
   for (unsigned i = 0; i < at.vector; ++i) {
     Reg *d = warp.reg<Reg>(at.op[i]);
     forEachLane(good, [&](unsigned lane) {
@@ -38,7 +41,8 @@ void load(Warp &warp, const Instruction &at, Mask lanes) {
 
 template <class Element, class Reg>
 void store(Warp &warp, const Instruction &at, Mask lanes) {
-  fence(warp, at, lanes); // of a release
+  if (at.releases && warp.block->worker->checks)
+    publish(*warp.block);
   Access access;
   access.kind = AccessKind::Store;
   access.space = at.space;
@@ -46,6 +50,8 @@ void store(Warp &warp, const Instruction &at, Mask lanes) {
   access.strong = at.strong;
   computeAddresses(warp, at, at.op[0], lanes, access.address);
   Mask good = resolve(warp, access, lanes);
+  if (at.strong)
+    noteStrong(warp, at, access, good, /*reads=*/false, /*writes=*/true);
   forEachLane(good, [&](unsigned lane) {
     for (unsigned i = 0; i < at.vector; ++i) {
       Element value = static_cast<Element>(warp.reg<Reg>(at.op[1 + i])[lane]);
@@ -108,7 +114,8 @@ static Space takeSpace(Form &form, unsigned order) {
 static unsigned takeOrder(Form &form, StringRef ordering) {
   unsigned order = form.maybe({"volatile", "mmio", "relaxed", ordering}, 4);
   form.code.strong = order < 4;
-  form.code.form = order == 3;
+  (ordering == "acquire" ? form.code.acquires : form.code.releases) =
+      order == 3;
   if (order == 4) {
     form.ignores({"weak"});
   } else if (order == 1) {

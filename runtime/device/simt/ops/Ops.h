@@ -48,8 +48,6 @@ void buildBulkReduction(Form &form); ///< cp.reduce.async.bulk
 unsigned takeReduction(Form &form);
 Types typesOfReduction(unsigned what);
 Combine pickCombine(Type type);
-/// Publishes to other blocks, and acquires from them, where the form says so.
-void fence(Warp &warp, const Instruction &at, Mask lanes);
 
 /// add, sub and mad that give the carry out (.cc), or take it in (addc).
 enum class Carry : uint8_t { Add, Sub, MadLow, MadHigh };

@@ -163,6 +163,9 @@ void runCopy(FormCase form, const std::string &before, const std::string &after,
     std::memcpy(&wanted[32 * i + 16], copied, bytes);
   }
   run.before = place.declare + place.fill + before;
+  // The policy, where there is one.
+  while (run.inputs.size() < form.count(Slot::Source))
+    run.inputs.push_back(std::vector<uint64_t>(64));
   run.after = after + place.back;
   run.addresses = {"%place+16", "%mem"};
   runForm(form, run);
@@ -188,13 +191,13 @@ Check checkCopy(FormCase &form) {
     };
   form.takeAny({"ca", "cg"});
   form.takeAny({"shared", "shared::cta"});
-  bool known = form.take("global");
+  bool known = form.take("global"), hinted = form.take("L2::cache_hint");
   form.takeAny({"L2::64B", "L2::128B", "L2::256B"});
   if (!known)
     return {};
   return [=] {
     size_t bytes = form.slots[2].least;
-    const std::string &last = form.slots.back().type;
+    const std::string &last = form.slots.rbegin()[hinted].type;
     std::vector<uint64_t> given;
     if (last == "pred")
       given = {0, 1, 1};

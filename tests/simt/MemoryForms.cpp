@@ -98,7 +98,10 @@ Check checkStore(FormCase &form) {
 
 Check checkPrefetch(FormCase &form) {
   std::string space = form.takeAny({"global", "local"});
-  if (form.takeAny({"L1", "L2", "L2::evict_last", "L2::evict_normal"}).empty())
+  form.takeAny({"param", "const"});
+  if (form.takeAny(
+              {"L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap"})
+          .empty())
     return {};
   return [=] {
     FormRun run;
@@ -106,6 +109,30 @@ Check checkPrefetch(FormCase &form) {
     run.addresses = {placeOf(space).address};
     runForm(form, run);
     EXPECT_EQ(run.memory, std::vector<uint8_t>(32 * 64));
+  };
+}
+
+/// The policy is written to.
+Check checkPolicy(FormCase &form) {
+  form.take("fractional");
+  form.takeAny({"L2::evict_last", "L2::evict_normal", "L2::evict_first",
+                "L2::evict_unchanged"});
+  if (!form.take("b64"))
+    return {};
+  return [=] {
+    FormRun run;
+    run.inputs.assign(form.count(Slot::Source),
+                      std::vector<uint64_t>(64, 0x3F000000));
+    EXPECT_EQ(runForm(form, run)[0], std::vector<uint64_t>(64));
+  };
+}
+
+Check checkGridControl(FormCase &form) {
+  if (form.takeAny({"launch_dependents", "wait"}).empty())
+    return {};
+  return [=] {
+    FormRun run;
+    runForm(form, run);
   };
 }
 
@@ -172,6 +199,8 @@ void raytention::simt::test::addMemoryChecks(CheckTable &table) {
   table["ld"] = table["ldu"] = &checkLoad;
   table["st"] = &checkStore;
   table["prefetch"] = &checkPrefetch;
+  table["createpolicy"] = &checkPolicy;
+  table["griddepcontrol"] = &checkGridControl;
   table["cvta"] = &checkConvertAddress;
   table["isspacep"] = &checkIsSpace;
 }

@@ -41,7 +41,21 @@ std::map<std::string, uint32_t> expectedOf(uint32_t block, uint32_t thread) {
           {"%total_smem_size", 64},
           {"%smid", 0},
           {"%nsmid", 1},
-          {"%gridid", 0}};
+          {"%gridid", 0},
+          {"%cluster_ctarank", 0},
+          {"%cluster_nctarank", 1},
+          {"%cluster_ctaid.x", 0},
+          {"%cluster_ctaid.y", 0},
+          {"%cluster_ctaid.z", 0},
+          {"%cluster_nctaid.x", 1},
+          {"%cluster_nctaid.y", 1},
+          {"%cluster_nctaid.z", 1},
+          {"%clusterid.x", block % 2},
+          {"%clusterid.y", block / 2 % 3},
+          {"%clusterid.z", block / 6},
+          {"%nclusterid.x", 2},
+          {"%nclusterid.y", 3},
+          {"%nclusterid.z", 2}};
 }
 
 std::string makeText() {

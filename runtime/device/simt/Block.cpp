@@ -186,16 +186,22 @@ static uint32_t specialValue(const Warp &warp, Special what, unsigned lane) {
   case Special::NtidZ:
     return shape.z;
   case Special::CtaidX:
+  case Special::ClusterX:
     return block.index.x;
   case Special::CtaidY:
+  case Special::ClusterY:
     return block.index.y;
   case Special::CtaidZ:
+  case Special::ClusterZ:
     return block.index.z;
   case Special::NctaidX:
+  case Special::ClustersX:
     return launch.grid.x;
   case Special::NctaidY:
+  case Special::ClustersY:
     return launch.grid.y;
   case Special::NctaidZ:
+  case Special::ClustersZ:
     return launch.grid.z;
   case Special::LaneId:
     return lane;
@@ -218,9 +224,17 @@ static uint32_t specialValue(const Warp &warp, Special what, unsigned lane) {
   case Special::TotalSmemSize:
     return launch.sharedBytes;
   case Special::NSmId:
+  case Special::ClusterRanks:
+  case Special::ClusterCtasX:
+  case Special::ClusterCtasY:
+  case Special::ClusterCtasZ:
     return 1;
   case Special::SmId:
   case Special::GridId:
+  case Special::ClusterRank:
+  case Special::ClusterCtaX:
+  case Special::ClusterCtaY:
+  case Special::ClusterCtaZ:
     return 0;
   }
   return 0;

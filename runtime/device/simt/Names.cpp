@@ -74,15 +74,16 @@ uint32_t KernelAssembler::carryFlag() {
 
 ArrayRef<StringRef> raytention::simt::specialNames() {
   static constexpr StringRef names[] = {
-      "%tid.x",           "%tid.y",       "%tid.z",
-      "%ntid.x",          "%ntid.y",      "%ntid.z",
-      "%ctaid.x",         "%ctaid.y",     "%ctaid.z",
-      "%nctaid.x",        "%nctaid.y",    "%nctaid.z",
-      "%laneid",          "%warpid",      "%nwarpid",
-      "%lanemask_eq",     "%lanemask_lt", "%lanemask_le",
-      "%lanemask_gt",     "%lanemask_ge", "%dynamic_smem_size",
-      "%total_smem_size", "%smid",        "%nsmid",
-      "%gridid"};
+      "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x",
+      "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid",
+      "%warpid", "%nwarpid", "%lanemask_eq", "%lanemask_lt", "%lanemask_le",
+      "%lanemask_gt", "%lanemask_ge", "%dynamic_smem_size", "%total_smem_size",
+      "%smid", "%nsmid", "%gridid",
+      // The cluster of one block that every block is.
+      "%cluster_ctarank", "%cluster_nctarank", "%cluster_ctaid.x",
+      "%cluster_ctaid.y", "%cluster_ctaid.z", "%cluster_nctaid.x",
+      "%cluster_nctaid.y", "%cluster_nctaid.z", "%clusterid.x", "%clusterid.y",
+      "%clusterid.z", "%nclusterid.x", "%nclusterid.y", "%nclusterid.z"};
   return names;
 }
 

@@ -126,6 +126,20 @@ enum class Special : uint8_t {
   SmId,
   NSmId,
   GridId,
+  ClusterRank,
+  ClusterRanks,
+  ClusterCtaX,
+  ClusterCtaY,
+  ClusterCtaZ,
+  ClusterCtasX,
+  ClusterCtasY,
+  ClusterCtasZ,
+  ClusterX,
+  ClusterY,
+  ClusterZ,
+  ClustersX,
+  ClustersY,
+  ClustersZ,
 };
 
 struct SpecialRegister {

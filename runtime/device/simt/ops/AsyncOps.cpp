@@ -106,6 +106,7 @@ static void buildCopy(Form &form) {
   bool all = form.oneOf({"ca", "cg"}) == 0;
   form.ignoresOne({"shared", "shared::cta"});
   form.oneOf({"global"});
+  bool hinted = form.has("L2::cache_hint");
   form.ignores({"L2::64B", "L2::128B", "L2::256B"});
   form.address();
   form.address(1);
@@ -120,10 +121,14 @@ static void buildCopy(Form &form) {
   bool ignore = size && size->kind == Operand::Name &&
                 form.kernel.findRegister(size->name, found) &&
                 found.type == Type::Pred;
-  form.code.form = form.among(3, !size ? 0 : ignore ? 2 : 1);
+  bool isGiven = form.operandsLeft() > hinted;
+  form.code.form = form.among(3, !isGiven ? 0 : ignore ? 2 : 1);
   if (form.code.form == 0)
-    return form.addSource(form.constant(Type::U32, bytes));
-  form.source(form.code.form == 2 ? Type::Pred : Type::U32);
+    form.addSource(form.constant(Type::U32, bytes));
+  else
+    form.source(form.code.form == 2 ? Type::Pred : Type::U32);
+  if (hinted)
+    form.source(Type::B64);
 }
 
 static void buildAsync(Form &form) {

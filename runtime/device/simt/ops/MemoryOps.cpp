@@ -61,8 +61,6 @@ void store(Warp &warp, const Instruction &at, Mask lanes) {
   });
 }
 
-void nothing(Warp &, const Instruction &, Mask) {}
-
 template <class Reg> Handler pickLoad(Type type) {
   return withInteger(type, [](auto tag) -> Handler {
     using Element = typename decltype(tag)::type;
@@ -182,19 +180,8 @@ static void buildStore(Form &form) {
                                : pickStore<uint64_t>(bitsOf(type));
 }
 
-static void buildPrefetch(Form &form) {
-  bool global = form.maybe({"global", "local"}, 2) == 0;
-  if (global)
-    form.ignoresOne({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
-  else
-    form.ignoresOne({"L1", "L2"});
-  form.address();
-  form.code.run = &nothing;
-}
-
 void raytention::simt::addMemoryOps(BuilderTable &table) {
   table["ld"] = &buildLoad;
   table["ldu"] = &buildLoad;
   table["st"] = &buildStore;
-  table["prefetch"] = &buildPrefetch;
 }

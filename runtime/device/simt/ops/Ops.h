@@ -35,6 +35,7 @@ void addWarpgroupOps(BuilderTable &table);
 void addControlOps(BuilderTable &table);
 void addFenceOps(BuilderTable &table);
 void addMbarrierOps(BuilderTable &table);
+void addHintOps(BuilderTable &table);
 
 // Families that several files share, by the type that comes last.
 void buildFloatBinary(Form &form, Type type);

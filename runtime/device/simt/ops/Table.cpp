@@ -30,6 +30,7 @@ static BuilderTable makeTable() {
   addControlOps(table);
   addFenceOps(table);
   addMbarrierOps(table);
+  addHintOps(table);
   return table;
 }
 

@@ -245,3 +245,22 @@ TEST(MbarrierTest, ArrivesBehindCopies) {
       EXPECT_EQ(out[32 + i], 3 * (i ^ 1));
   }
 }
+
+TEST(MbarrierTest, NobodyArrivesInAPhaseThatLacksBytes) {
+  Machine machine(wrap("mbarrier.init.shared::cta.b64 [bar], 1;\n"
+                       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], "
+                       "16;\nmbarrier.arrive.shared::cta.b64 _, [bar];\n"));
+  int *out = machine.buffer(std::vector<int>(1), "out");
+  Report report = machine.run("k", {}, {1, 1, 1}, 0, pack(out));
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::BarrierMisuse);
+  EXPECT_EQ(report.findings[0].message, "expected no arrival in a phase that "
+                                        "lacks only bytes, got 1");
+}
+
+TEST(MbarrierTest, BarriersOfClustersAreRefused) {
+  auto module = parse(wrap("barrier.cluster.arrive;\n"));
+  ASSERT_FALSE(bool(module));
+  std::string message = llvm::toString(module.takeError());
+  EXPECT_NE(message.find("got one of a cluster"), std::string::npos) << message;
+}

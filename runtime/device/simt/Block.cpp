@@ -66,7 +66,7 @@ bool raytention::simt::arriveAtBarrier(Warp &warp, const Instruction &at,
     return true;
   }
   ++worker.profile.barriers;
-  if (at.fixedCount && (count == 0 || count % kLanes))
+  if (worker.checks && at.fixedCount && (count == 0 || count % kLanes))
     worker.report(FindingKind::DivergentBarrier, warp, warp.pc, lane, 0, [&] {
       return "expected a number of threads that is a multiple of 32, got " +
              std::to_string(count);

@@ -132,6 +132,10 @@ void raytention::simt::releaseInto(Warp &warp, uint32_t lanes,
 
 void raytention::simt::arrive(Warp &warp, unsigned lane, Mbarrier &object,
                               uint32_t count, bool drop) {
+  if (!object.pending)
+    return misuse(warp, lane, object.address,
+                  "expected no arrival in a phase that lacks only bytes, got " +
+                      Twine(count));
   if (count < 1 || count > object.pending)
     return misuse(warp, lane, object.address,
                   "expected 1 to " + Twine(object.pending) +

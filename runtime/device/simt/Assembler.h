@@ -162,6 +162,7 @@ private:
   llvm::StringRef peekPart() const;
   unsigned takeFirst(llvm::ArrayRef<llvm::StringRef> choices);
   uint32_t base(const Operand &operand, unsigned place);
+  llvm::ArrayRef<Operand> takeElements(unsigned count);
   void ignoresAny(llvm::ArrayRef<llvm::StringRef> choices, bool required);
   Type wideRegister(Type type, bool wide);
   void vectorShape(llvm::StringRef mark, Type type, unsigned count, bool wide);

@@ -231,21 +231,24 @@ void Form::vectorShape(StringRef mark, Type type, unsigned count, bool wide) {
   code.form2 = bitsOf(listed);
 }
 
-static ArrayRef<Operand> elementsOf(const Operand &operand) {
-  return operand.kind == Operand::Vector ? ArrayRef<Operand>(operand.elements)
-                                         : ArrayRef<Operand>(operand);
+/// `count` registers in braces, or one alone; empty after a complaint.
+ArrayRef<Operand> Form::takeElements(unsigned count) {
+  const Operand *operand = takeOperand();
+  if (!operand)
+    return {};
+  ArrayRef<Operand> all = *operand;
+  if (operand->kind == Operand::Vector)
+    all = operand->elements;
+  if (all.size() == count)
+    return all;
+  fail("expected " + Twine(count) + " registers, got " + Twine(all.size()));
+  return {};
 }
 
 void Form::destVector(Type type, unsigned count, bool wide) {
   if (chooser)
     return vectorShape("=", type, count, wide);
-  const Operand *operand = takeOperand();
-  if (!operand)
-    return;
-  ArrayRef<Operand> all = elementsOf(*operand);
-  if (all.size() != count)
-    return fail("expected " + Twine(count) + " registers, got " +
-                Twine(all.size()));
+  ArrayRef<Operand> all = takeElements(count);
   unsigned bits = 0, first = 0;
   for (const Operand &element : all) {
     if (failed())
@@ -262,13 +265,7 @@ void Form::destVector(Type type, unsigned count, bool wide) {
 void Form::sourceVector(Type type, unsigned count, bool wide) {
   if (chooser)
     return vectorShape("", type, count, wide);
-  const Operand *operand = takeOperand();
-  if (!operand)
-    return;
-  ArrayRef<Operand> all = elementsOf(*operand);
-  if (all.size() != count)
-    return fail("expected " + Twine(count) + " registers, got " +
-                Twine(all.size()));
+  ArrayRef<Operand> all = takeElements(count);
   unsigned bits = 0, widest = 0;
   for (const Operand &element : all)
     if (element.kind == Operand::Name && !failed()) {

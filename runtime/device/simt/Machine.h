@@ -55,7 +55,6 @@ struct Warp {
   Mask undefined = 0;
   std::vector<Fragment> fragments;
   std::array<LaneCopies, kLanes> copies;
-  bool hasCopies = false;
   WarpProducts products;
   WarpOrder order;
 
@@ -228,6 +227,8 @@ bool passPhase(Warp &warp, const Instruction &at, Mask lanes, bool forced,
                uint32_t &object);
 /// Orders all the warp did before against what its lanes do next.
 void tickWarp(Warp &warp);
+/// As the text has it.
+std::string registerName(const Warp &warp, uint32_t reg);
 /// Reports lanes of a register that were never written.
 void checkWritten(Warp &warp, uint32_t reg, Mask lanes);
 /// Lets the first fragment that waits for lanes of its warp go on without them.

@@ -21,12 +21,6 @@ static std::string placeOf(Warp &warp, uint32_t pc) {
   return describePlace(launch.program, launch.kernel.code[pc]);
 }
 
-static std::string nameOf(Warp &warp, uint32_t reg) {
-  const auto &names = warp.block->worker->launch.kernel.registerNames;
-  auto name = names.find(reg);
-  return name == names.end() ? "a register" : name->second;
-}
-
 /// Reported once for a group: what else touches its registers follows from it.
 static void reportUnfinished(Warp &warp, uint32_t reg, uint32_t group,
                              const char *what) {
@@ -39,8 +33,8 @@ static void reportUnfinished(Warp &warp, uint32_t reg, uint32_t group,
       FindingKind::WgmmaUnfinished, warp, warp.pc, __builtin_ctz(warp.alive), 0,
       [&] {
         return "expected wgmma.wait_group between the product at " +
-               placeOf(warp, pc) + " and " + what + " of " + nameOf(warp, reg) +
-               ", got none";
+               placeOf(warp, pc) + " and " + what + " of " +
+               registerName(warp, reg) + ", got none";
       });
   products.finished = std::max(products.finished, group);
 }
@@ -101,7 +95,7 @@ static void reportUnfenced(Warp &warp, const std::string &since) {
 /// A write since the last fence.
 static void checkFence(Warp &warp, uint32_t reg) {
   if (warp.marks(reg).written == warp.products.fences)
-    reportUnfenced(warp, "the last write of " + nameOf(warp, reg));
+    reportUnfenced(warp, "the last write of " + registerName(warp, reg));
 }
 
 void raytention::simt::checkFragments(Warp &warp, const Product &product,

@@ -28,17 +28,20 @@ bool raytention::simt::hasReady(const Warp &warp) {
 // Registers that were never written
 //===----------------------------------------------------------------------===//
 
+std::string raytention::simt::registerName(const Warp &warp, uint32_t reg) {
+  const auto &names = warp.block->worker->launch.kernel.registerNames;
+  auto name = names.find(reg);
+  return name == names.end() ? "a register" : name->second;
+}
+
 static void reportRegister(Warp &warp, uint32_t reg, Mask missing) {
-  Worker &worker = *warp.block->worker;
-  worker.report(FindingKind::UninitializedRegister, warp, warp.pc,
-                __builtin_ctz(missing), 0, [&] {
-                  const auto &names = worker.launch.kernel.registerNames;
-                  auto name = names.find(reg);
-                  return "expected a value in " +
-                         (name == names.end() ? "a register" : name->second) +
-                         ", got one that was never written, or was computed "
-                         "from such a one";
-                });
+  warp.block->worker->report(
+      FindingKind::UninitializedRegister, warp, warp.pc, __builtin_ctz(missing),
+      0, [&] {
+        return "expected a value in " + registerName(warp, reg) +
+               ", got one that was never written, or was computed from such "
+               "a one";
+      });
   warp.written(reg) |= missing;
 }
 

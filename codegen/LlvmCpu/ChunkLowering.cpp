@@ -38,7 +38,7 @@ LogicalResult TaskLowering::lower(LookupOp op) {
     keys.norms =
         allocate(MemRefType::get({layout.itemLanes()}, layout.element));
     gatherKeyLanes(k, source, count, keys);
-    buffers[op.getRows()] = LaneBuffer{keys, source};
+    buffers[op.getRows()] = LaneBuffer{keys, source, std::nullopt, count};
     return success();
   }
   int64_t rows = layout.paddedRows(*chunk);

@@ -10,13 +10,22 @@
 #define RAYTENTION_CODEGEN_LLVMCPU_CPUKERNELS_H
 
 #include "codegen/LlvmCpu/KernelBuilder.h"
+#include "dialect/RayTention/Channel.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/SweepLayout.h"
 
 namespace raytention {
 
-/// Smallest log-sum argument: a row that has seen nothing stays finite.
-constexpr double kTinySum = 1e-37;
+/// Where a squared distance is below this share of the squared norms, an
+/// expansion has lost digits that a root, or a division by it, would magnify.
+constexpr double kNearShare = 0x1p-10;
+
+/// Below `square`, the terms of a squared distance may have been subnormal, and
+/// flushed; of differences times `unit` they are not.
+struct TinySquares {
+  double square, unit;
+};
+TinySquares getTinySquares(const TileLayout &layout);
 
 /// The task's own items, one per lane, and their squared norms.
 struct PackedLanes {
@@ -72,19 +81,13 @@ struct KeySource {
   ArgumentView ids;
 };
 
-/// The learnable scalars of a task.
-struct TaskParameters {
-  mlir::Value tau, temperature, scoreScale; ///< scoreScale = -1 / temperature
-  llvm::SmallVector<mlir::Value> logGammas;
-};
+/// Reads tau and the gammas (of which `numGammas`) once, as scalars.
+ParameterValues loadParameters(KernelBuilder &k, mlir::Value tau,
+                               mlir::Value gammas, int64_t numGammas);
 
-/// Reads tau and the gammas (of which `numGammas`) once.
-TaskParameters loadParameters(KernelBuilder &k, mlir::Value tau,
-                              mlir::Value gammas, int64_t numGammas);
-
-/// The scalars in every lane, or as they are.
-ParameterValues getParameterValues(KernelBuilder &k,
-                                   const TaskParameters &params, bool inLanes);
+/// The same in every lane.
+ParameterValues splatParameters(KernelBuilder &k,
+                                const ParameterValues &params);
 
 /// Packs `rows` rows of queries; lanes beyond repeat the last row.
 void packQueryLanes(KernelBuilder &k, const ArgumentView &queries,
@@ -108,7 +111,7 @@ void computeProducts(KernelBuilder &k, const PackedLanes &lanes,
 /// What all pair loops know: where the chunk stands and what it adds to.
 struct PairLoop {
   const SweepLayout &sweep;
-  const TaskParameters &params;
+  const ParameterValues &params;
   ScoreView distances;
   mlir::Value row, key; ///< positions of local row and key 0, index
   mlir::Value count;    ///< keys of the chunk
@@ -136,7 +139,7 @@ void mergeSums(KernelBuilder &k, mlir::Value parts, int64_t numParts,
 /// What rt.finalize reads and writes.
 struct FinalLoop {
   const SweepLayout &sweep;
-  const TaskParameters &params;
+  const ParameterValues &params;
   mlir::ArrayAttr channels;
   DecayOrigin origin;
   StateView score, reduce;

@@ -8,6 +8,7 @@
 
 #include "codegen/LlvmCpu/CpuKernels.h"
 #include "dialect/RayTention/GradientLayout.h"
+#include "dialect/RayTention/elements/LogSum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,7 +27,7 @@ public:
       : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
         v(k.b, k.loc, k.layout.vectorType()),
         saved(GradientLayout::get(loop.channels)) {
-    params = getParameterValues(k, loop.params, /*inLanes=*/false);
+    params = loop.params;
     params.origin = loop.origin;
   }
 
@@ -93,15 +94,12 @@ private:
     return k.load(state.data, {state.part, k.index(field), row});
   }
   Value logOfSum(int64_t field) {
-    Value sum =
-        e.max(loadField(loop.score.floats, field + 1), e.constant(kTinySum));
-    return e.log(sum);
+    return getLog(e, loadField(loop.score.floats, field + 1));
   }
-  /// The log-sum at `field` minus the softmax's, without their large maxima.
+  /// An own log-sum less the softmax's, from whose maximum its own counts.
   Value relativeLogSum(int64_t field) {
-    Value maxima = e.sub(loadField(loop.score.floats, field),
-                         loadField(loop.score.floats, 0));
-    return e.add(maxima, e.sub(logOfSum(field), logOfSum(0)));
+    return e.add(loadField(loop.score.floats, field),
+                 e.sub(logOfSum(field), logOfSum(0)));
   }
   Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
                     const StateView &state) {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LlvmCpu/GradientKernels.h"
+#include "dialect/RayTention/elements/RowGradient.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -37,8 +38,7 @@ public:
   RowPreparer(KernelBuilder &k, const GradRowsLoop &loop, Value row)
       : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
         v(k.b, k.loc, k.layout.vectorType()),
-        columns(getColumns(loop.layout, k.layout.width)),
-        params(getParameterValues(k, loop.params, /*inLanes=*/false)) {
+        columns(getColumns(loop.layout, k.layout.width)), params(loop.params) {
     params.origin = loop.origin;
   }
 
@@ -107,10 +107,10 @@ private:
                    acc);
     };
     Value product = sum(0, columns.back(), vectors, scalars);
-    Value norm = k.load(loop.norm.memref, rowOf(loop.norm));
-    Value floor = e.constant(kNormFloor);
-    scale = e.div(e.constant(1), e.max(norm, floor));
-    along = e.select(e.greater(norm, floor), product, e.constant(0));
+    NormGradient norm =
+        deriveNorm(e, product, k.load(loop.norm.memref, rowOf(loop.norm)));
+    scale = norm.scale;
+    along = norm.along;
     store(scale, loop.layout.scale());
     store(along, loop.layout.along());
   }
@@ -137,7 +137,9 @@ private:
       return;
     bool isScalar = channel.getForm() == ChannelForm::Scalar;
     GradientRow values;
-    values.relativeLogSum = relativeLogSum(slots.logSum);
+    auto field = [&](int64_t number) { return saved[number]; };
+    values.scale = scale;
+    values.relativeLogSum = getRelativeLogSum(e, slots, field);
     values.row = k.toI32(k.add(loop.row, row));
     values.last = k.toI32(k.add(loop.length, -1));
     values.saved = ValueRange(saved).slice(slots.saved.begin, slots.saved.size);
@@ -150,25 +152,14 @@ private:
       values.along = stackChannel(slots.weightSlot, column);
     }
     RowGradient prepared = channel.prepareGradient(e, values, params);
-    if (isScalar) {
-      store(values.gradient, slots.fields);
-    } else {
-      store(prepared.factor, slots.fields);
-      store(prepared.offset, slots.fields + 1);
-    }
-    store(values.along, slots.fields + (isScalar ? 1 : 2));
+    for (auto [i, value] :
+         llvm::enumerate(prepareFields(e, slots, values, prepared, field)))
+      store(value, slots.fields + i);
     if (prepared.weightSum)
       weightSum = e.add(weightSum, prepared.weightSum);
   }
 
-  Value relativeLogSum(int64_t field) {
-    if (field == 0)
-      return e.constant(0);
-    return e.add(e.sub(saved[field], saved[0]),
-                 e.sub(saved[field + 1], saved[1]));
-  }
-
-  /// Stacks G of a weighted channel; the sum of G times its value.
+  /// Stacks G / scale of a weighted channel; the sum of G times its value.
   Value stackChannel(int64_t slot, int64_t column) {
     Value begin = k.index(column);
     auto local = [&](Value at) -> Value {
@@ -176,12 +167,12 @@ private:
     };
     auto vectors = [&](Value at, Value acc) {
       Value plain = acrossVector(at);
-      storeStackVector(slot, local(at), v.mul(plain, k.splat(scale)));
+      storeStackVector(slot, local(at), plain);
       return v.fma(plain, loadVector(loop.signals, at), acc);
     };
     auto scalars = [&](Value at, Value acc) {
       Value plain = across(at);
-      storeStack(slot, local(at), e.mul(plain, scale));
+      storeStack(slot, local(at), plain);
       return e.fma(plain, load(loop.signals, at), acc);
     };
     Value total = sum(column, column + k.layout.width, vectors, scalars);

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LlvmCpu/GradientKernels.h"
-#include "dialect/RayTention/SoftmaxGradient.h"
+#include "dialect/RayTention/elements/RowGradient.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -82,7 +82,7 @@ class RowFinisher {
 public:
   RowFinisher(KernelBuilder &k, const QueryGradLoop &loop, Value row)
       : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
-        params(getParameterValues(k, loop.params, /*inLanes=*/false)) {
+        params(loop.params) {
     params.origin = loop.origin;
   }
 
@@ -97,6 +97,16 @@ public:
       k.store(e.fma(query, balance, sum), loop.gradients.memref,
               elementOf(loop.gradients, d));
     });
+  }
+
+  /// A row beyond its sequence: no gradient, whatever stands in it.
+  void clear() {
+    forEachColumn(k, [&](Value d, Value, Value) {
+      k.store(k.zero(), loop.gradients.memref, elementOf(loop.gradients, d));
+    });
+    int64_t numParts = 1 + params.logGammas.size();
+    for (int64_t i = 0; i < numParts; ++i)
+      k.store(k.zero(), loop.parts.memref, elementOf(loop.parts, k.index(i)));
   }
 
   void finishParameters() {
@@ -139,14 +149,13 @@ private:
     ChannelInterface channel = slots.channel;
     bool isScalar = channel.getForm() == ChannelForm::Scalar;
     GradientRow values;
-    if (isScalar)
+    if (isScalar) {
       values.gradient = load(loop.fields, slots.fields);
-    values.along = load(loop.fields, slots.fields + (isScalar ? 1 : 2));
-    values.relativeLogSum = e.constant(0);
-    if (slots.logSum != 0)
-      values.relativeLogSum = e.add(
-          e.sub(load(loop.fields, slots.logSum), load(loop.fields, 0)),
-          e.sub(load(loop.fields, slots.logSum + 1), load(loop.fields, 1)));
+      values.along = load(loop.fields, slots.fields + 1);
+    }
+    values.scale = load(loop.fields, loop.layout.scale());
+    values.relativeLogSum = getRelativeLogSum(
+        e, slots, [&](int64_t field) { return load(loop.fields, field); });
     values.row = k.toI32(k.add(loop.row, row));
     values.last = k.toI32(k.add(loop.length, -1));
     values.saved = loadAll(loop.fields, slots.saved, saved);
@@ -162,11 +171,23 @@ private:
 
 } // namespace
 
+/// Whether the item at `local` of those from `first` on lies in the sequence.
+static Value isInside(KernelBuilder &k, Value first, Value local,
+                      Value length) {
+  return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt,
+                               k.add(first, local), length);
+}
+
 void raytention::finishQueries(KernelBuilder &k, const QueryGradLoop &loop) {
   k.loop(k.index(0), loop.rows, 1, [&](Value row) {
     RowFinisher finisher(k, loop, row);
-    finisher.finishQuery();
-    finisher.finishParameters();
+    k.ifElse(
+        isInside(k, loop.row, row, loop.length),
+        [&] {
+          finisher.finishQuery();
+          finisher.finishParameters();
+        },
+        [&] { finisher.clear(); });
   });
 }
 
@@ -174,23 +195,35 @@ void raytention::finishQueries(KernelBuilder &k, const QueryGradLoop &loop) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-void raytention::finishKeys(KernelBuilder &k, const PartView &accumulators,
-                            const PartView &sums, const KeySource &keys,
-                            const ArgumentView &gradients, Value count) {
+static void finishKey(KernelBuilder &k, const KeyGradLoop &loop, Value key) {
   ElementBuilder e(k.b, k.loc, k.layout.element);
-  k.loop(k.index(0), count, 1, [&](Value key) {
-    Value id =
-        k.toIndex(k.load(keys.ids.memref, {keys.ids.offsets[0],
-                                           k.add(keys.ids.offsets[1], key)}));
-    Value balance =
-        e.sub(e.constant(0),
-              k.load(accumulators.data, {accumulators.part, k.index(0), key}));
-    forEachColumn(k, [&](Value d, Value panel, Value in) {
-      Value sum = k.load(sums.data, {sums.part, panel, key, in});
-      Value element = k.widen(k.load(keys.table, {id, d}));
-      k.store(e.fma(element, balance, sum), gradients.memref,
-              {gradients.offsets[0], k.add(gradients.offsets[1], key),
-               k.add(gradients.offsets[2], d)});
-    });
+  const ArgumentView &ids = loop.keys.ids;
+  Value id = k.toIndex(
+      k.load(ids.memref, {ids.offsets[0], k.add(ids.offsets[1], key)}));
+  Value balance =
+      e.sub(e.constant(0), k.load(loop.accumulators.data,
+                                  {loop.accumulators.part, k.index(0), key}));
+  forEachColumn(k, [&](Value d, Value panel, Value in) {
+    Value sum = k.load(loop.sums.data, {loop.sums.part, panel, key, in});
+    Value element = k.widen(k.load(loop.keys.table, {id, d}));
+    k.store(e.fma(element, balance, sum), loop.gradients.memref,
+            {loop.gradients.offsets[0], k.add(loop.gradients.offsets[1], key),
+             k.add(loop.gradients.offsets[2], d)});
+  });
+}
+
+void raytention::finishKeys(KernelBuilder &k, const KeyGradLoop &loop) {
+  k.loop(k.index(0), loop.count, 1, [&](Value key) {
+    k.ifElse(
+        isInside(k, loop.key, key, loop.length),
+        [&] { finishKey(k, loop, key); },
+        [&] {
+          forEachColumn(k, [&](Value d, Value, Value) {
+            k.store(k.zero(), loop.gradients.memref,
+                    {loop.gradients.offsets[0],
+                     k.add(loop.gradients.offsets[1], key),
+                     k.add(loop.gradients.offsets[2], d)});
+          });
+        });
   });
 }

@@ -18,7 +18,7 @@ namespace raytention {
 /// What a row's preparation reads and writes.
 struct GradRowsLoop {
   const GradientLayout &layout;
-  const TaskParameters &params;
+  const ParameterValues &params;
   DecayOrigin origin;
   ArgumentView signals, norm, logSums, gradient;
   mlir::Value row;    ///< position of local row 0
@@ -38,9 +38,10 @@ void prepareRows(KernelBuilder &k, const GradRowsLoop &loop);
 /// stand in the lanes.
 struct GradientPairs {
   const GradientLayout &layout;
-  const TaskParameters &params;
+  const ParameterValues &params;
   PairSide side;
   Metric metric;
+  bool byDifferences; ///< coefficients meet differences: their sum is not kept
   MaskInterface mask;
   ScoreView distances;
   mlir::Value row, key; ///< positions of local row and key 0, index
@@ -73,7 +74,7 @@ void addCopies(KernelBuilder &k, const CopyGradLoop &loop);
 /// The finish of a tile of queries.
 struct QueryGradLoop {
   const GradientLayout &layout;
-  const TaskParameters &params;
+  const ParameterValues &params;
   DecayOrigin origin;
   PartView accumulators, sums, fields;
   ArgumentView queries, gradients, parts;
@@ -82,10 +83,31 @@ struct QueryGradLoop {
 
 void finishQueries(KernelBuilder &k, const QueryGradLoop &loop);
 
-/// `gradients[j] = sums[j] - k_j a_j` of `count` keys.
-void finishKeys(KernelBuilder &k, const PartView &accumulators,
-                const PartView &sums, const KeySource &keys,
-                const ArgumentView &gradients, mlir::Value count);
+/// The finish of a chunk of keys: `gradients[j] = sums[j] - k_j a_j`.
+struct KeyGradLoop {
+  PartView accumulators, sums;
+  KeySource keys;
+  ArgumentView gradients;
+  mlir::Value key;    ///< position of local key 0
+  mlir::Value count;  ///< keys present
+  mlir::Value length; ///< of the sequence; keys beyond get zeros
+};
+
+void finishKeys(KernelBuilder &k, const KeyGradLoop &loop);
+
+/// The sum of coefficients times differences of a chunk and a tile:
+/// sums[item] += sum_p c[p][item] (passing[p] - items[item]).
+struct DifferenceLoop {
+  mlir::Value coefficients; ///< [passing][items or more]
+  PackedRows passing, items;
+  /// Where set: distances of the metric l2 and the items' squared norms, by
+  /// which far pairs are told, and memory for a sum per item.
+  std::optional<ScoreView> distances;
+  mlir::Value itemNorms, totals;
+  PartView sums;
+};
+
+void sumDifferences(KernelBuilder &k, const DifferenceLoop &loop);
 
 /// Offset of each channel in a row of signals.
 llvm::SmallVector<int64_t> getColumns(const GradientLayout &layout,

@@ -171,6 +171,7 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
                       getParameters(op.getTau(), op.getGammas(), op.getLoc()),
                       side,
                       op.getMetric(),
+                      op.getDifferences(),
                       cast<MaskInterface>(mask),
                       scores->view,
                       scalar(op.getRow()),
@@ -185,6 +186,52 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
   buffers[op.getWeights()] = WeightBuffer{products, 1};
   buffers[op.getCoefficients()] = WeightBuffer{coefficients, 1};
   alias(op.getFloats(), op.getFloatsIn());
+  return success();
+}
+
+PackedRows TaskLowering::packItems(const LaneBuffer &lanes, Location loc) {
+  KernelBuilder k = kernel(loc);
+  PackedRows items;
+  // Register tiles read whole tiles of rows.
+  int64_t rows = layout.stackRows(1);
+  items.data = allocateInLoop(MemRefType::get(
+      {layout.widthPanels(), rows, layout.panel}, layout.element));
+  items.norms = allocateInLoop(MemRefType::get({rows}, layout.element));
+  items.count = lanes.count;
+  if (lanes.keys)
+    gatherKeyRows(k, *lanes.keys, items);
+  else
+    packQueryRows(k, *lanes.queries, items);
+  return items;
+}
+
+LogicalResult TaskLowering::lower(SumDifferencesOp op) {
+  bool isQuery = side == PairSide::Query;
+  Value items = isQuery ? op.getQueries() : op.getKeys();
+  Value passing = isQuery ? op.getKeys() : op.getQueries();
+  auto *lanes = get<LaneBuffer>(op, items, "the items of the task");
+  auto *rows = get<RowBuffer>(op, passing, "a chunk of the other side");
+  auto *coefficients =
+      get<WeightBuffer>(op, op.getCoefficients(), "coefficients");
+  auto *distances = get<ScoreBuffer>(op, op.getDistances(), "distances");
+  auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
+  if (!lanes || !rows || !coefficients || !distances || !sums)
+    return failure();
+  if (op.getSide() != side || !lanes->count)
+    return op.emitOpError() << "expected differences from the task's items";
+  LaneBuffer source = *lanes;
+  DifferenceLoop loop{coefficients->data, rows->packed, {}, {}, {}, {},
+                      sums->view};
+  KernelBuilder k = kernel(op.getLoc());
+  if (op.getPrecision() == Precision::Fast) {
+    loop.distances = distances->view;
+    loop.itemNorms = source.packed.norms;
+    loop.totals =
+        allocateInLoop(MemRefType::get({layout.itemLanes()}, layout.element));
+  }
+  loop.items = packItems(source, op.getLoc());
+  sumDifferences(k, loop);
+  alias(op.getSums(), op.getSumsIn());
   return success();
 }
 
@@ -256,12 +303,15 @@ LogicalResult TaskLowering::lower(KeyGradOp op) {
   auto *keys = get<LaneBuffer>(op, op.getKeys(), "keys from rt.lookup");
   auto *gradients = get<ArgumentView>(op, op.getKeysGradIn(), "a result slice");
   FailureOr<RowRange> count = getRows(op, op.getKeysGradIn());
-  if (!floats || !sums || !keys || !gradients || failed(count))
+  FailureOr<Value> length = getLength(op, op.getLengths(), op.getNumKeys());
+  if (!floats || !sums || !keys || !gradients || failed(count) ||
+      failed(length))
     return failure();
   if (!keys->keys)
     return op.emitOpError() << "expected keys from rt.lookup";
   KernelBuilder k = kernel(op.getLoc());
-  finishKeys(k, floats->view, sums->view, *keys->keys, *gradients,
-             count->count);
+  KeyGradLoop loop{floats->view,        sums->view,   *keys->keys, *gradients,
+                   scalar(op.getKey()), count->count, *length};
+  finishKeys(k, loop);
   return success();
 }

@@ -104,15 +104,16 @@ void KernelBuilder::ifElse(Value condition, llvm::function_ref<void()> thenBody,
   elseBody();
 }
 
-Value KernelBuilder::ifValue(Value condition, Value otherwise,
-                             llvm::function_ref<Value()> thenBody) {
-  auto op = scf::IfOp::create(b, loc, TypeRange{otherwise.getType()}, condition,
+Value KernelBuilder::ifElseValue(Value condition, Type type,
+                                 llvm::function_ref<Value()> thenBody,
+                                 llvm::function_ref<Value()> elseBody) {
+  auto op = scf::IfOp::create(b, loc, TypeRange{type}, condition,
                               /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.thenBlock());
   scf::YieldOp::create(b, loc, thenBody());
   b.setInsertionPointToStart(op.elseBlock());
-  scf::YieldOp::create(b, loc, otherwise);
+  scf::YieldOp::create(b, loc, elseBody());
   return op.getResult(0);
 }
 

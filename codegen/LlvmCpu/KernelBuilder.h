@@ -53,9 +53,10 @@ public:
   void ifThen(Value condition, llvm::function_ref<void()> body);
   void ifElse(Value condition, llvm::function_ref<void()> thenBody,
               llvm::function_ref<void()> elseBody);
-  /// thenBody's value where the condition holds, else `otherwise`.
-  Value ifValue(Value condition, Value otherwise,
-                llvm::function_ref<Value()> thenBody);
+  /// thenBody's value where the condition holds, else elseBody's.
+  Value ifElseValue(Value condition, mlir::Type type,
+                    llvm::function_ref<Value()> thenBody,
+                    llvm::function_ref<Value()> elseBody);
 
   Value load(Value memref, mlir::ValueRange indices);
   void store(Value value, Value memref, mlir::ValueRange indices);

@@ -55,6 +55,9 @@ static int64_t getNumPanels(const PackedLanes &lanes) {
 /// Partial sums over more than this many terms are added to memory instead of
 /// being carried on: it bounds rounding and keeps panels in the first cache.
 constexpr int64_t kProductDepth = 256;
+/// The same for distances: where a query is near its key nearly all digits of
+/// the terms cancel.
+constexpr int64_t kDistanceDepth = 64;
 
 /// The product over width panels [begin, end), into or onto `distances`.
 static void scoreProduct(KernelBuilder &k, const PackedLanes &lanes,
@@ -103,10 +106,11 @@ static void scoreProduct(KernelBuilder &k, const PackedLanes &lanes,
   });
 }
 
-/// ||q - k||^2 by differences, for one row and the vector of lanes at `panel`.
+/// ||unit (q - k)||^2 by differences, for one row and the vector of lanes at
+/// `panel`.
 static Value differenceNorm(KernelBuilder &k, const PackedLanes &lanes,
                             const PackedRows &rows, Value row, Value panel,
-                            Value inPanel) {
+                            Value inPanel, double unit) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
   Value zero = k.index(0);
@@ -121,9 +125,67 @@ static Value differenceNorm(KernelBuilder &k, const PackedLanes &lanes,
                   lanes.data,
                   {panel, k.add(k.mul(p, layout.panel), d), inPanel});
               Value difference = e.sub(item, passing);
+              if (unit != 1)
+                difference = e.mul(difference, e.constant(unit));
               return {e.fma(difference, difference, a[0])};
             });
       })[0];
+}
+
+TinySquares raytention::getTinySquares(const TileLayout &layout) {
+  if (layout.element.isF64())
+    return {0x1p-900, 0x1p512};
+  return {0x1p-80, 0x1p64};
+}
+
+static Value isAny(KernelBuilder &k, Value flags) {
+  return vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::OR,
+                                     flags);
+}
+
+namespace {
+/// A row against the vector of lanes at `lane`.
+struct PairVector {
+  const PackedLanes &lanes;
+  const PackedRows &rows;
+  Value row;
+  int64_t lane;
+
+  Value differenceNorm(KernelBuilder &k, double unit) const {
+    int64_t panel = k.layout.panel;
+    return ::differenceNorm(k, lanes, rows, row, k.index(lane / panel),
+                            k.index(lane % panel), unit);
+  }
+};
+} // namespace
+
+/// The root of a squared distance, which was expanded if there are `norms`. An
+/// expansion loses the digits that a root then magnifies, so squares that are
+/// small beside the norms are computed again.
+static Value takeRoot(KernelBuilder &k, const PairVector &pair, Value square,
+                      Value norms) {
+  ElementBuilder e(k.b, k.loc, k.layout.vectorType());
+  TinySquares tiny = getTinySquares(k.layout);
+  Value bound = e.constant(tiny.square);
+  if (norms)
+    bound = e.max(bound, e.mul(norms, e.constant(kNearShare)));
+  Value close = e.less(square, bound);
+  return k.ifElseValue(
+      isAny(k, close), square.getType(),
+      [&]() -> Value {
+        Value exact =
+            norms ? e.select(close, pair.differenceNorm(k, 1), square) : square;
+        Value isTiny = e.less(exact, e.constant(tiny.square));
+        return k.ifElseValue(
+            isAny(k, isTiny), square.getType(),
+            [&]() -> Value {
+              Value scaled = e.sqrt(pair.differenceNorm(k, tiny.unit));
+              scaled = e.mul(scaled, e.constant(1 / tiny.unit));
+              return e.select(isTiny, scaled, e.sqrt(exact));
+            },
+            [&] { return e.sqrt(exact); });
+      },
+      [&] { return e.sqrt(square); });
 }
 
 /// From q.k (or the squared distance, exact) to the distance of the metric.
@@ -144,20 +206,8 @@ static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
       norms = e.add(k.loadVector(lanes.norms, {k.index(lane)}), rowNorm);
       value = e.max(e.fma(value, e.constant(-2), norms), e.constant(0));
     }
-    if (fast && metric == Metric::L2) {
-      // An expansion loses the digits that a square root then magnifies.
-      Value close = e.less(value, e.mul(norms, e.constant(0x1p-10)));
-      Value any = vector::ReductionOp::create(k.b, k.loc,
-                                              vector::CombiningKind::OR, close);
-      value = k.ifValue(any, value, [&] {
-        Value exact =
-            differenceNorm(k, lanes, rows, row, k.index(lane / layout.panel),
-                           k.index(lane % layout.panel));
-        return e.select(close, exact, value);
-      });
-    }
     if (metric == Metric::L2)
-      value = e.sqrt(value);
+      value = takeRoot(k, {lanes, rows, row, lane}, value, norms);
     k.storeVector(value, distances.data, at);
   };
   k.loop(k.index(0), rows.count, 1, [&](Value row) {
@@ -166,11 +216,11 @@ static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
   });
 }
 
-/// The product over the whole width, in steps of kProductDepth.
+/// The product over the whole width, in steps of `terms`.
 static void buildProduct(KernelBuilder &k, const PackedLanes &lanes,
                          const PackedRows &rows, Precision precision,
-                         const ScoreView &out) {
-  int64_t depth = std::max<int64_t>(1, kProductDepth / k.layout.panel);
+                         int64_t terms, const ScoreView &out) {
+  int64_t depth = std::max<int64_t>(1, terms / k.layout.panel);
   int64_t panels = k.layout.widthPanels();
   Value first = k.index(std::min(depth, panels));
   scoreProduct(k, lanes, rows, precision, k.index(0), first, /*onto=*/false,
@@ -186,14 +236,14 @@ void raytention::computeDistances(KernelBuilder &k, const PackedLanes &lanes,
                                   const PackedRows &rows, Metric metric,
                                   Precision precision,
                                   const ScoreView &distances) {
-  buildProduct(k, lanes, rows, precision, distances);
+  buildProduct(k, lanes, rows, precision, kDistanceDepth, distances);
   finishDistances(k, lanes, rows, metric, precision, distances);
 }
 
 void raytention::computeProducts(KernelBuilder &k, const PackedLanes &lanes,
                                  const PackedRows &rows,
                                  const ScoreView &products) {
-  buildProduct(k, lanes, rows, Precision::Fast, products);
+  buildProduct(k, lanes, rows, Precision::Fast, kProductDepth, products);
 }
 
 void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,

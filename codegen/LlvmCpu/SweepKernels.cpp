@@ -8,37 +8,39 @@
 
 #include "codegen/LlvmCpu/CpuKernels.h"
 
+#include "dialect/RayTention/elements/LogSum.h"
+#include "dialect/RayTention/elements/Score.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace raytention;
 
 using Values = KernelBuilder::Values;
 
-ParameterValues raytention::getParameterValues(KernelBuilder &k,
-                                               const TaskParameters &params,
-                                               bool inLanes) {
-  auto shape = [&](Value value) { return inLanes ? k.splat(value) : value; };
-  ParameterValues values;
-  if (!params.tau)
-    return values;
-  values.tau = shape(params.tau);
-  values.temperature = shape(params.temperature);
-  for (Value gamma : params.logGammas)
-    values.logGammas.push_back(shape(gamma));
-  return values;
+ParameterValues raytention::loadParameters(KernelBuilder &k, Value tau,
+                                           Value gammas, int64_t numGammas) {
+  ElementBuilder e(k.b, k.loc, k.layout.element);
+  Values bases;
+  for (int64_t i = 0; i < numGammas; ++i)
+    bases.push_back(k.load(gammas, {k.index(i)}));
+  return makeParameters(e, k.load(tau, {}), bases);
 }
 
-TaskParameters raytention::loadParameters(KernelBuilder &k, Value tau,
-                                          Value gammas, int64_t numGammas) {
-  ElementBuilder e(k.b, k.loc, k.layout.element);
-  TaskParameters params;
-  params.tau = k.load(tau, {});
-  params.temperature = e.max(params.tau, e.constant(kTauFloor));
-  params.scoreScale = e.div(e.constant(-1), params.temperature);
-  for (int64_t i = 0; i < numGammas; ++i)
-    params.logGammas.push_back(e.log(k.load(gammas, {k.index(i)})));
-  return params;
+ParameterValues raytention::splatParameters(KernelBuilder &k,
+                                            const ParameterValues &params) {
+  ParameterValues values = params;
+  for (Value *value : {&values.tau, &values.temperature, &values.scoreUnit,
+                       &values.scoreScale})
+    if (*value)
+      *value = k.splat(*value);
+  for (Value &gamma : values.gammas)
+    gamma = k.splat(gamma);
+  for (Value &logGamma : values.logGammas)
+    logGamma = k.splat(logGamma);
+  return values;
 }
 
 namespace {
@@ -46,20 +48,19 @@ namespace {
 /// The vector of queries at one lane: its states, and loops over the keys.
 class LaneLoop {
 public:
-  LaneLoop(KernelBuilder &k, const TaskParameters &task, Value lane)
+  LaneLoop(KernelBuilder &k, const ParameterValues &task, Value lane)
       : k(k), lane(lane), e(k.b, k.loc, k.layout.vectorType()),
-        params(getParameterValues(k, task, /*inLanes=*/true)) {}
+        params(splatParameters(k, task)) {}
 
   /// Carries `init` over the keys; the body sees each pair's z and the key.
   Values
   run(const PairLoop &loop, ValueRange init,
       llvm::function_ref<Values(const PairValues &, Value, ValueRange)> body) {
-    Value scale = k.splat(loop.params.scoreScale);
     Value first = k.splat(k.toI32(k.add(loop.row, lane)));
     Value rows = arith::AddIOp::create(k.b, k.loc, first, k.laneIndices());
     return k.carry(k.index(0), loop.count, 1, init,
                    [&](Value key, ValueRange carried) {
-                     return body(pair(loop, rows, scale, key), key, carried);
+                     return body(pair(loop, rows, key), key, carried);
                    });
   }
 
@@ -70,15 +71,17 @@ public:
     k.storeVector(value, state.data, {state.part, k.index(field), lane});
   }
 
-  /// m and log l from the (m, l) at `field`. They stay apart: a weight is
-  /// exp((z - m) - log l), since m + log l would lose digits where |z| is
-  /// large.
-  std::pair<Value, Value> logSum(const PartView &state, int64_t field) {
-    Value sum = e.max(load(state, field + 1), e.constant(kTinySum));
-    return {load(state, field), e.log(sum)};
+  LogSum loadLogSum(const PartView &state, int64_t field) {
+    return {load(state, field), load(state, field + 1)};
   }
-  Value subtract(Value value, const std::pair<Value, Value> &logSum) {
-    return e.sub(e.sub(value, logSum.first), logSum.second);
+  void storeLogSum(const LogSum &logSum, const PartView &state, int64_t field) {
+    store(logSum.max, state, field);
+    store(logSum.sum, state, field + 1);
+  }
+  /// The maximum and log l of the log-sum at `field`.
+  LogSum loadLog(const PartView &state, int64_t field) {
+    LogSum logSum = loadLogSum(state, field);
+    return {logSum.max, getLog(e, logSum.sum)};
   }
 
   Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
@@ -112,24 +115,16 @@ public:
   ParameterValues params;
 
 private:
-  PairValues pair(const PairLoop &loop, Value rows, Value scale, Value key) {
+  PairValues pair(const PairLoop &loop, Value rows, Value key) {
     PairValues values;
     values.distance = k.loadVector(loop.distances.data,
                                    {k.add(loop.distances.begin, key), lane});
     values.row = rows;
     values.key = k.splat(k.toI32(k.add(loop.key, key)));
     Value visible = loop.mask.isVisible(e, values.row, values.key);
-    values.score =
-        e.select(visible, e.mul(values.distance, scale),
-                 e.constant(-std::numeric_limits<double>::infinity()));
+    values.score = maskScore(e, visible, getScore(e, values.distance, params));
     return values;
   }
-};
-
-/// A running (m, l): the softmax's, or a channel's own.
-struct LogSumSlot {
-  int64_t field;
-  ChannelInterface channel; ///< null for the softmax
 };
 
 } // namespace
@@ -139,19 +134,21 @@ static void forEachLane(KernelBuilder &k,
   k.loop(k.index(0), k.index(k.layout.itemLanes()), k.layout.lanes, body);
 }
 
-static SmallVector<LogSumSlot> getLogSums(const SweepLayout &sweep) {
-  SmallVector<LogSumSlot> slots = {{0, {}}};
+/// The channels with a log-sum of their own.
+static SmallVector<ChannelSlots> getOwnLogSums(const SweepLayout &sweep) {
+  SmallVector<ChannelSlots> slots;
   for (const ChannelSlots &slot : sweep.slots)
-    if (slot.channel.hasOwnLogSum())
-      slots.push_back({slot.logSum, slot.channel});
+    if (ChannelInterface channel = slot.channel; channel.hasOwnLogSum())
+      slots.push_back(slot);
   return slots;
 }
 
-static Value logWeight(LaneLoop &lane, ChannelInterface channel,
-                       const PairValues &pair, Value value) {
-  if (!channel)
-    return value;
-  return channel.addLogFactor(lane.e, pair, lane.params, value);
+/// A channel's log weight of a pair, counted from the row's maximum.
+static Value logWeight(LaneLoop &lane, const ChannelSlots &slot,
+                       const PairValues &pair, Value max) {
+  ChannelInterface channel = slot.channel;
+  return channel.addLogFactor(lane.e, pair, lane.params,
+                              lane.e.sub(pair.score, max));
 }
 
 /// The channels' own fields of one sweep: where they stand, how they grow.
@@ -212,50 +209,81 @@ static void mergeFields(LaneLoop &lane, const SweepLayout &sweep,
   }
 }
 
-/// Adds a set of keys to (m, l) at `field`: its `sum` of exp(z - newMax), with
-/// newMax the larger of both maxima.
-static void mergeLogSum(LaneLoop &lane, int64_t field, Value newMax, Value sum,
-                        const PartView &state) {
+/// The chunk's largest z, merged with the row's, and what the channels keep.
+static Value sweepMaxima(LaneLoop &lane, const PairLoop &loop,
+                         const StateView &state) {
   ElementBuilder &e = lane.e;
-  Value rescale = e.exp(e.sub(lane.load(state, field), newMax));
-  lane.store(e.fma(lane.load(state, field + 1), rescale, sum), state,
-             field + 1);
-  lane.store(newMax, state, field);
-}
-
-static void scoreSweepLane(LaneLoop &lane, const PairLoop &loop,
-                           const StateView &state) {
-  ElementBuilder &e = lane.e;
-  SmallVector<LogSumSlot> logSums = getLogSums(loop.sweep);
-  Values init(logSums.size(), e.constant(kLowestMax));
+  Values init = {e.constant(-std::numeric_limits<double>::infinity())};
   llvm::append_range(init, initialFields(lane, loop.sweep, SweepKind::Score));
   Values found = lane.run(
       loop, init, [&](const PairValues &pair, Value, ValueRange carried) {
-        Values next;
-        for (auto [i, slot] : llvm::enumerate(logSums))
-          next.push_back(e.max(logWeight(lane, slot.channel, pair, pair.score),
-                               carried[i]));
+        Values next = {e.max(pair.score, carried[0])};
         updateFields(lane, loop.sweep, SweepKind::Score, pair,
-                     carried.drop_front(logSums.size()), next);
+                     carried.drop_front(), next);
         return next;
       });
+  mergeFields(lane, loop.sweep, SweepKind::Score,
+              ValueRange(found).drop_front(), state);
+  return mergeMax(e, lane.load(state.floats, 0), found[0]);
+}
+
+/// Adds the chunk to the softmax's log-sum, whose new maximum is `max`; the
+/// chunk's maxima of the channels' own, merged with the row's.
+static Values sweepSoftmax(LaneLoop &lane, const PairLoop &loop, Value max,
+                           ArrayRef<ChannelSlots> own, const StateView &state) {
+  ElementBuilder &e = lane.e;
+  Values init(1 + own.size(),
+              e.constant(-std::numeric_limits<double>::infinity()));
+  init[0] = e.constant(0);
+  Values found = lane.run(
+      loop, init, [&](const PairValues &pair, Value, ValueRange carried) {
+        Values next = {e.add(carried[0], e.exp(e.sub(pair.score, max)))};
+        for (auto [i, slot] : llvm::enumerate(own))
+          next.push_back(
+              e.max(logWeight(lane, slot, pair, max), carried[1 + i]));
+        return next;
+      });
+  LogSum old = lane.loadLogSum(state.floats, 0);
+  lane.storeLogSum(addLogSum(e, old, max, found[0]), state.floats, 0);
   Values maxima;
-  for (auto [i, slot] : llvm::enumerate(logSums))
-    maxima.push_back(e.max(lane.load(state.floats, slot.field), found[i]));
-  Values zeros(logSums.size(), e.constant(0));
+  for (auto [i, slot] : llvm::enumerate(own)) {
+    Value before =
+        moveMax(e, lane.load(state.floats, slot.logSum), old.max, max);
+    lane.store(before, state.floats, slot.logSum);
+    maxima.push_back(mergeMax(e, before, found[1 + i]));
+  }
+  return maxima;
+}
+
+/// Adds the chunk to the channels' own log-sums.
+static void sweepOwnLogSums(LaneLoop &lane, const PairLoop &loop, Value max,
+                            ArrayRef<ChannelSlots> own, ValueRange maxima,
+                            const StateView &state) {
+  ElementBuilder &e = lane.e;
+  Values init(own.size(), e.constant(0));
   Values sums = lane.run(
-      loop, zeros, [&](const PairValues &pair, Value, ValueRange carried) {
+      loop, init, [&](const PairValues &pair, Value, ValueRange carried) {
         Values next;
-        for (auto [i, slot] : llvm::enumerate(logSums)) {
-          Value value = logWeight(lane, slot.channel, pair, pair.score);
+        for (auto [i, slot] : llvm::enumerate(own)) {
+          Value value = logWeight(lane, slot, pair, max);
           next.push_back(e.add(carried[i], e.exp(e.sub(value, maxima[i]))));
         }
         return next;
       });
-  for (auto [i, slot] : llvm::enumerate(logSums))
-    mergeLogSum(lane, slot.field, maxima[i], sums[i], state.floats);
-  mergeFields(lane, loop.sweep, SweepKind::Score,
-              ValueRange(found).drop_front(logSums.size()), state);
+  for (auto [i, slot] : llvm::enumerate(own)) {
+    LogSum old = lane.loadLogSum(state.floats, slot.logSum);
+    lane.storeLogSum(addLogSum(e, old, maxima[i], sums[i]), state.floats,
+                     slot.logSum);
+  }
+}
+
+static void scoreSweepLane(LaneLoop &lane, const PairLoop &loop,
+                           const StateView &state) {
+  SmallVector<ChannelSlots> own = getOwnLogSums(loop.sweep);
+  Value max = sweepMaxima(lane, loop, state);
+  Values maxima = sweepSoftmax(lane, loop, max, own, state);
+  if (!own.empty())
+    sweepOwnLogSums(lane, loop, max, own, maxima, state);
 }
 
 void raytention::scoreSweep(KernelBuilder &k, const PairLoop &loop,
@@ -271,13 +299,14 @@ void raytention::reduceSweep(KernelBuilder &k, const PairLoop &loop,
                              const StateView &state) {
   forEachLane(k, [&](Value at) {
     LaneLoop lane(k, loop.params, at);
-    std::pair<Value, Value> logSum = lane.logSum(scoreState, 0);
+    LogSum logSum = lane.loadLog(scoreState, 0);
     Values init = initialFields(lane, loop.sweep, SweepKind::Reduce);
     if (init.empty())
       return;
     Values values =
         lane.run(loop, init, [&](PairValues pair, Value, ValueRange carried) {
-          pair.logWeight = lane.subtract(pair.score, logSum);
+          pair.logWeight =
+              subtractLogSum(lane.e, pair.score, logSum.max, logSum.sum);
           pair.weight = lane.e.exp(pair.logWeight);
           Values next;
           updateFields(lane, loop.sweep, SweepKind::Reduce, pair, carried,
@@ -292,23 +321,47 @@ void raytention::weigh(KernelBuilder &k, const PairLoop &loop,
                        const PartView &scoreState, Value weights) {
   forEachLane(k, [&](Value at) {
     LaneLoop lane(k, loop.params, at);
-    SmallVector<std::pair<Value, Value>> logSums;
+    LogSum softmax = lane.loadLog(scoreState, 0);
+    SmallVector<LogSum> logSums;
     for (const ChannelSlots &slot : loop.sweep.slots)
       if (slot.weightSlot >= 0)
-        logSums.push_back(lane.logSum(scoreState, slot.logSum));
+        logSums.push_back(lane.loadLog(scoreState, slot.logSum));
     lane.run(loop, {}, [&](const PairValues &pair, Value key, ValueRange) {
       for (const ChannelSlots &slot : loop.sweep.slots) {
         if (slot.weightSlot < 0)
           continue;
-        Value value = logWeight(lane, slot.channel, pair, pair.score);
-        Value weight =
-            lane.e.exp(lane.subtract(value, logSums[slot.weightSlot]));
+        const LogSum &own = logSums[slot.weightSlot];
+        Value value = logWeight(lane, slot, pair, softmax.max);
+        value = slot.logSum == 0
+                    ? lane.e.sub(value, own.sum)
+                    : subtractLogSum(lane.e, value, own.max, own.sum);
         Value column = k.add(lane.lane, slot.weightSlot * k.layout.itemLanes());
-        k.storeVector(weight, weights, {key, column});
+        k.storeVector(lane.e.exp(value), weights, {key, column});
       }
       return Values();
     });
   });
+}
+
+/// Merges the log-sums of a part.
+static void mergeLogSums(LaneLoop &lane, const SweepLayout &sweep,
+                         const PartView &from, const PartView &merged) {
+  ElementBuilder &e = lane.e;
+  LogSum part = lane.loadLogSum(from, 0), whole = lane.loadLogSum(merged, 0);
+  Value max = mergeMax(e, whole.max, part.max);
+  auto add = [&](LogSum one, LogSum other, Value newMax) {
+    LogSum moved = addLogSum(e, other, newMax, e.constant(0));
+    return addLogSum(e, one, newMax, moved.sum);
+  };
+  lane.storeLogSum(add(whole, part, max), merged, 0);
+  for (const ChannelSlots &slot : getOwnLogSums(sweep)) {
+    LogSum own = lane.loadLogSum(merged, slot.logSum);
+    LogSum other = lane.loadLogSum(from, slot.logSum);
+    own.max = moveMax(e, own.max, whole.max, max);
+    other.max = moveMax(e, other.max, part.max, max);
+    Value ownMax = mergeMax(e, own.max, other.max);
+    lane.storeLogSum(add(own, other, ownMax), merged, slot.logSum);
+  }
 }
 
 void raytention::mergeStates(KernelBuilder &k, const SweepLayout &sweep,
@@ -316,15 +369,8 @@ void raytention::mergeStates(KernelBuilder &k, const SweepLayout &sweep,
                              int64_t numParts, const StateView &merged) {
   auto mergePart = [&](LaneLoop &lane, Value part) {
     StateView from = {{parts.floats.data, part}, {parts.positions.data, part}};
-    ElementBuilder &e = lane.e;
     if (kind == SweepKind::Score)
-      for (const LogSumSlot &slot : getLogSums(sweep)) {
-        Value max = lane.load(from.floats, slot.field);
-        Value newMax = e.max(lane.load(merged.floats, slot.field), max);
-        Value sum = e.mul(lane.load(from.floats, slot.field + 1),
-                          e.exp(e.sub(max, newMax)));
-        mergeLogSum(lane, slot.field, newMax, sum, merged.floats);
-      }
+      mergeLogSums(lane, sweep, from.floats, merged.floats);
     Values values;
     for (const ChannelSlots &slot : sweep.slots) {
       auto [floats, ints] = getFieldBegin(slot, kind);
@@ -333,7 +379,7 @@ void raytention::mergeStates(KernelBuilder &k, const SweepLayout &sweep,
     }
     mergeFields(lane, sweep, kind, values, merged);
   };
-  TaskParameters none;
+  ParameterValues none;
   forEachLane(k, [&](Value at) {
     k.loop(k.index(0), k.index(numParts), 1, [&](Value part) {
       LaneLoop lane(k, none, at);

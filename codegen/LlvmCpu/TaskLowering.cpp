@@ -82,8 +82,8 @@ FailureOr<int64_t> TaskLowering::getBound(Operation *op, Value tensor,
   return *bound;
 }
 
-const TaskParameters &TaskLowering::getParameters(Value tau, Value gammas,
-                                                  Location loc) {
+const ParameterValues &TaskLowering::getParameters(Value tau, Value gammas,
+                                                   Location loc) {
   auto it = parameters.find(tau);
   if (it != parameters.end())
     return it->second;
@@ -113,8 +113,8 @@ LogicalResult TaskLowering::lower(Operation *op) {
             tensor::DimOp, tensor::EmptyOp, linalg::FillOp, linalg::ContractOp,
             scf::ForOp, scf::ForallOp, InitOp, LookupOp, DistanceOp,
             ScoreSweepOp, ReduceSweepOp, WeighOp, MergeOp, FinalizeOp,
-            GradRowsOp, WeighGradOp, CopyGradOp, QueryGradOp, KeyGradOp>(
-          [&](auto typed) { return lower(typed); })
+            GradRowsOp, WeighGradOp, SumDifferencesOp, CopyGradOp, QueryGradOp,
+            KeyGradOp>([&](auto typed) { return lower(typed); })
       .Case<tensor::CastOp>([&](auto cast) -> LogicalResult {
         alias(cast.getResult(), cast.getSource());
         return success();
@@ -202,7 +202,7 @@ LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
   packed.norms =
       allocate(MemRefType::get({layout.itemLanes()}, layout.element));
   packQueryLanes(k, view, rows->count, packed);
-  buffers[op.getResult()] = LaneBuffer{packed};
+  buffers[op.getResult()] = LaneBuffer{packed, std::nullopt, view, rows->count};
   return success();
 }
 

@@ -27,10 +27,12 @@ constexpr int64_t kLargestTile = int64_t(1) << 16;
 struct ScoreBuffer {
   ScoreView view;
 };
-/// Items in the lanes; keys say where they come from.
+/// Items in the lanes, and where they come from: keys, or a slice of queries.
 struct LaneBuffer {
   PackedLanes packed;
   std::optional<KeySource> keys = std::nullopt;
+  std::optional<ArgumentView> queries = std::nullopt;
+  mlir::Value count = {}; ///< items present
 };
 struct RowBuffer {
   PackedRows packed;
@@ -85,10 +87,13 @@ private:
   llvm::LogicalResult lower(FinalizeOp op);
   llvm::LogicalResult lower(GradRowsOp op);
   llvm::LogicalResult lower(WeighGradOp op);
+  llvm::LogicalResult lower(SumDifferencesOp op);
   llvm::LogicalResult lower(CopyGradOp op);
   llvm::LogicalResult lower(QueryGradOp op);
   llvm::LogicalResult lower(KeyGradOp op);
 
+  /// The items of a task once more, as rows.
+  PackedRows packItems(const LaneBuffer &lanes, mlir::Location loc);
   llvm::LogicalResult packQueries(mlir::tensor::ExtractSliceOp op,
                                   const ArgumentView &view);
   /// Zeroed accumulators of pairs or sums of a product, as `arg` of a loop is
@@ -128,8 +133,8 @@ private:
   /// What the pair ops share; null mask means causal.
   template <typename Op>
   llvm::FailureOr<PairLoop> getPairs(Op op, const SweepLayout &sweep);
-  const TaskParameters &getParameters(mlir::Value tau, mlir::Value gammas,
-                                      mlir::Location loc);
+  const ParameterValues &getParameters(mlir::Value tau, mlir::Value gammas,
+                                       mlir::Location loc);
 
   /// A buffer of the task. Those made inside a loop serve again in later loops.
   mlir::Value allocate(mlir::MemRefType type, mlir::ValueRange sizes = {});
@@ -141,7 +146,7 @@ private:
   mlir::IRMapping &scalars;
   llvm::DenseMap<mlir::Value, TensorBuffer> &buffers;
   mlir::Block *task;
-  llvm::DenseMap<mlir::Value, TaskParameters> parameters;
+  llvm::DenseMap<mlir::Value, ParameterValues> parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
 };
 

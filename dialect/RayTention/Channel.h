@@ -34,9 +34,9 @@ constexpr double kLogDecaySumFloor = -18.420680743952367;
 constexpr double kTauFloor = 0.01;
 /// The floor of a row's norm.
 constexpr double kNormFloor = 1e-10;
-/// Start of a running maximum: finite, so that a masked minus infinity against
-/// it stays minus infinity and never becomes NaN.
-constexpr double kLowestMax = -1e30;
+/// Where exp underflows to 0 in f32 and f64: a log weight below it is that of a
+/// masked pair, or as good as masked.
+constexpr double kLowestLogWeight = -1000;
 
 /// How a channel's output is formed.
 enum class ChannelForm {
@@ -64,7 +64,9 @@ struct PairValues {
 /// The learnable scalars, in the shape of the code being built.
 struct ParameterValues {
   mlir::Value tau;                          ///< raw
-  mlir::Value temperature;                  ///< max(tau, 0.01)
+  mlir::Value temperature;                  ///< t = max(tau, 0.01)
+  mlir::Value scoreUnit, scoreScale;        ///< -1 / t as a product
+  llvm::SmallVector<mlir::Value> gammas;    ///< the bases
   llvm::SmallVector<mlir::Value> logGammas; ///< natural logarithms
   DecayOrigin origin = DecayOrigin::SequenceEnd;
 };
@@ -79,10 +81,13 @@ struct RowValues {
 };
 
 /// A row whose gradient is prepared or finished. G is the gradient of the
-/// channel's part of x: `dx`, cut to the channel.
+/// channel's part of x: `dx`, cut to the channel. Pairs of weighted channels
+/// see U = G / scale instead, which neither a tiny nor a huge norm takes out of
+/// the type's range.
 struct GradientRow {
   mlir::Value gradient;       ///< G of a scalar channel
   mlir::Value along;          ///< the sum of G times the channel's value
+  mlir::Value scale;          ///< 1 / max(||x||, 1e-10)
   mlir::Value relativeLogSum; ///< as in RowValues
   mlir::Value row, last;      ///< as in RowValues
   mlir::ValueRange saved;     ///< what the channel saved
@@ -90,18 +95,24 @@ struct GradientRow {
 
 /// What a channel makes of a row before it meets keys.
 struct RowGradient {
-  /// Weighted form: with p the normalised weight, `factor p` is the weight of G
-  /// in the key's gradient, and `w dw = factor p (G . k - offset)`.
-  mlir::Value factor, offset;
+  /// Weighted form: with p the normalised weight and a = exp(logFactor) p
+  /// (null: 0; only with a log-sum of its own), `a` is the weight of G in the
+  /// key's gradient, and `w dw = a (G . k - offset)`.
+  mlir::Value logFactor, offset;
+  /// Weighted form: handed to the pairs as `rest`; null is 0.
+  mlir::Value rest;
   /// The part of `sum_j w_ij dw_ij` that is left to subtract; null is 0.
   mlir::Value weightSum;
 };
 
 /// A pair in the gradient's sweep; logWeight and weight are set.
 struct GradientPair : PairValues {
-  mlir::Value gradient;       ///< G of a scalar channel
-  mlir::Value weightGradient; ///< `w dw` of a weighted channel
-  mlir::ValueRange saved;     ///< what the channel saved of the row
+  mlir::Value gradient;   ///< G of a scalar channel
+  mlir::Value difference; ///< weighted: U . k - offset / scale
+  mlir::Value ownWeight;  ///< weighted: a
+  mlir::Value perBase; ///< weighted, with a base g: a / g, not flushed with a
+  mlir::Value rest;    ///< weighted: as prepared
+  mlir::ValueRange saved; ///< what the channel saved of the row
 };
 
 /// Contributions of a scalar channel; null is 0.

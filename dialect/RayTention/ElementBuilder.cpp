@@ -24,6 +24,18 @@ ElementBuilder::ElementBuilder(OpBuilder &builder, Location loc, Type shape)
     intType = vector.clone(intType);
 }
 
+double ElementBuilder::getLowest(Type element) {
+  return element.isF64() ? -0x1p1022 : -0x1p126;
+}
+
+bool ElementBuilder::isDouble() const {
+  return getElementTypeOrSelf(floatType).isF64();
+}
+
+Value ElementBuilder::lowest() {
+  return constant(getLowest(getElementTypeOrSelf(floatType)));
+}
+
 Value ElementBuilder::constant(double value) {
   Type element = getElementTypeOrSelf(floatType);
   Attribute attr = FloatAttr::get(element, value);

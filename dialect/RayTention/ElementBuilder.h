@@ -18,15 +18,22 @@ namespace raytention {
 /// one row per lane. Integers are 32 bits wide: they are key positions.
 class ElementBuilder {
 public:
+  /// Below every score of the domain (docs/semantics.md), yet finite, and far
+  /// enough from the end of the type to be subtracted from one.
+  static double getLowest(mlir::Type element);
+
   /// `shape` is a float type or a vector of one.
   ElementBuilder(mlir::OpBuilder &builder, mlir::Location loc,
                  mlir::Type shape);
 
   mlir::Type getFloatType() const { return floatType; }
   mlir::Type getIntType() const { return intType; }
+  /// Whether the floats are f64 rather than f32.
+  bool isDouble() const;
 
   mlir::Value constant(double value);
   mlir::Value intConstant(int64_t value);
+  mlir::Value lowest(); ///< getLowest() of the element type
   /// A scalar of any type in this builder's shape.
   mlir::Value splat(mlir::Value scalar);
 

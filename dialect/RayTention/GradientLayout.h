@@ -19,7 +19,7 @@ struct GradientSlots {
   ChannelInterface channel;
   int64_t weightSlot = -1; ///< index among the weighted channels
   int64_t copySlot = -1;   ///< index among the copying channels
-  int64_t logSum = 0;      ///< saved floats: (m, log l) at logSum, logSum + 1
+  int64_t logSum = 0;      ///< saved floats: (r, log l) at logSum, logSum + 1
   FieldRange saved;        ///< saved floats of its own
   int64_t fields = 0;      ///< row fields, see below
   FieldRange state;        ///< accumulators of its own
@@ -28,9 +28,11 @@ struct GradientSlots {
 /// The tensors of a gradient that have one entry per row.
 ///
 /// Saved floats (`log_sums`): (m, log l) of the softmax; then, channel by
-/// channel, an own (m, log l) where the channel has one, and what it saves.
+/// channel, an own (r, log l) where the channel has one, r counted from m, and
+/// what it saves.
 /// Row fields (rt.grad_rows): the saved floats; scale, along, weightSum; then
-/// per weighted channel factor, offset, along, per scalar channel G, along.
+/// per weighted channel log l less the log factor, offset / scale, rest, per
+/// scalar channel G, along.
 /// Accumulators: the temperature's, the coefficients', then the channels'.
 struct GradientLayout {
   llvm::SmallVector<GradientSlots> slots;

@@ -199,6 +199,21 @@ LogicalResult WeighGradOp::verify() {
   return verifyPairOptions(*this, getMetric(), getMaskAttr());
 }
 
+LogicalResult SumDifferencesOp::verify() {
+  ShapeChecker shapes(*this);
+  Type element = elementOf(getSums());
+  SmallVector<StringRef> sums = {"B", "Tq", "D"};
+  if (getSide() == PairSide::Key)
+    sums[1] = "T";
+  return checkAll(
+      shapes, "C1",
+      {{"coefficients", getCoefficients(), {"B", "Tq", "T"}, element},
+       {"distances", getDistances(), {"B", "Tq", "T"}, element},
+       {"queries", getQueries(), {"B", "Tq", "D"}, Type()},
+       {"keys", getKeys(), {"B", "T", "D"}, element},
+       {"sums", getSumsIn(), sums, element}});
+}
+
 LogicalResult CopyGradOp::verify() {
   if (failed(verifyChannelList(*this, "C1", getChannels())))
     return failure();
@@ -240,11 +255,13 @@ LogicalResult KeyGradOp::verify() {
   ShapeChecker shapes(*this);
   shapes.bind("1", 1);
   Type element = elementOf(getFloats());
-  return checkAll(shapes, "C1",
-                  {{"accumulators", getFloats(), {"B", "T", "1"}, element},
-                   {"sums", getSums(), {"B", "T", "D"}, element},
-                   {"keys", getKeys(), {"B", "T", "D"}, element},
-                   {"gradients", getKeysGradIn(), {"B", "T", "D"}, element}});
+  return checkAll(
+      shapes, "C1",
+      {{"accumulators", getFloats(), {"B", "T", "1"}, element},
+       {"sums", getSums(), {"B", "T", "D"}, element},
+       {"keys", getKeys(), {"B", "T", "D"}, element},
+       {"gradients", getKeysGradIn(), {"B", "T", "D"}, element},
+       {"lengths", getLengths(), {"B"}, IntegerType::get(getContext(), 64)}});
 }
 
 LogicalResult ParameterGradOp::verify() {

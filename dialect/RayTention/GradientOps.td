@@ -76,8 +76,9 @@ def RT_GradRowsOp : RT_Op<"grad_rows", [Pure]> {
     `along = y . dy` (0 at the norm's floor), so that
     `dx = scale (dy - along y)`; the sum over keys of `w_ij dw_ij` as far as it
     is known from saved values; per channel what its derivative prepares. And
-    the slices of `dx` that belong to the C weighted channels, stacked. Rows
-    beyond their sequence are zero. A sequence of `keys` keys ends at `lengths`.
+    the slices of `dx / scale` that belong to the C weighted channels, stacked:
+    a tiny or huge norm does not take them out of the type's range. Rows beyond
+    their sequence are zero. A sequence of `keys` keys ends at `lengths`.
 
     Constraints:
     * C1: signals and their gradient are `[B, Tq, S]`, norm `[B, Tq]`, log_sums
@@ -116,7 +117,10 @@ def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
     `c_ij`, the derivative by `q_i` being `c_ij (k_j - q_i)`, times the key to
     the sums `[B, Tq, D]`, and to the accumulators `[B, Tq, A]`: the
     temperature's, the coefficient's own sum as far as it is not 0 by itself,
-    and what the channels keep for their parameters.
+    and what the channels keep for their parameters. Where distances are exact
+    or of the metric l2, the sums take `c_ij (k_j - q_i)` instead, and no sum of
+    coefficients is kept: near a key, l2's coefficients are large, and sums of
+    theirs that cancel would lose the gradient's digits.
 
     Constraints:
     * C1: every entry of the list is a channel.
@@ -159,7 +163,8 @@ def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
     For each key, over the queries that see it: adds `w_cij G_ci` of every
     weighted channel, `c_ij q_i`, and the gradient of each copying channel that
     chose the key, to the sums `[B, T, D]`, and `c_ij` to the accumulators
-    `[B, T, 1]`; the derivative by `k_j` is `c_ij (q_i - k_j)`.
+    `[B, T, 1]`; the derivative by `k_j` is `c_ij (q_i - k_j)`, which is what the
+    sums take where rt.query_grad_sweep's take differences.
 
     Constraints:
     * C1: every entry of the list is a channel.
@@ -203,12 +208,14 @@ def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
     AllTypesMatch<["distances", "coefficients"]>]> {
   let summary = "stacked weights and distance coefficients of one chunk";
   let description = [{
-    From the products `G_ci . k_j` `[B, C, Tq, T]` of one chunk: the factors
-    `w_cij` with which `G_ci` enters the key's gradient, `[B, C, Tq, T]`, and
-    the coefficients `c_ij` `[B, Tq, T]`, the pair's derivative being
-    `c_ij (k_j - q_i)` by the query and `c_ij (q_i - k_j)` by the key. `#rt.side<query>` accumulates per row, `[B, Tq, A]`, as
-    rt.query_grad_sweep does; `#rt.side<key>` per key, `[B, T, 1]`, the sum of
-    the coefficients.
+    From the products `U_ci . k_j` `[B, C, Tq, T]` of one chunk, U being the
+    stack of rt.grad_rows: the factors `w_cij` with which `U_ci` enters the key's
+    gradient, `[B, C, Tq, T]`, and the coefficients `c_ij` `[B, Tq, T]`, the
+    pair's derivative being `c_ij (k_j - q_i)` by the query and
+    `c_ij (q_i - k_j)` by the key. `#rt.side<query>` accumulates per row,
+    `[B, Tq, A]`, as rt.query_grad_sweep does; `#rt.side<key>` per key,
+    `[B, T, 1]`, the sum of the coefficients. With `differences`, for a
+    rt.sum_differences, neither keeps a sum of coefficients.
 
     Constraints:
     * C1: every entry of the list is a channel.
@@ -221,7 +228,7 @@ def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
     AnyRankedTensor:$rows, AnyRankedTensor:$products, AnyRankedTensor:$tau,
     AnyRankedTensor:$gammas, Index:$row, Index:$key, AnyRankedTensor:$floats_in,
     ArrayAttr:$channels, DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
-    OptionalAttr<AnyAttr>:$mask);
+    OptionalAttr<AnyAttr>:$mask, UnitAttr:$differences);
   let results = (outs AnyRankedTensor:$weights, AnyRankedTensor:$coefficients,
     AnyRankedTensor:$floats);
   let assemblyFormat = [{
@@ -230,6 +237,33 @@ def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
     `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
     `at` `(` $row `,` $key `)` `outs` `(` $floats_in `:` type($floats_in) `)`
     attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def RT_SumDifferencesOp : RT_Op<"sum_differences",
+    [Pure, AllTypesMatch<["sums_in", "sums"]>]> {
+  let summary = "coefficients times differences of keys and queries, summed";
+  let description = [{
+    `#rt.side<query>` adds `sum_j c_ij (k_j - q_i)` to the sums `[B, Tq, D]`;
+    `#rt.side<key>` adds `sum_i c_ij (q_i - k_j)` to the sums `[B, T, D]`. Where
+    the precision is not exact and the distances of the metric l2 say that no
+    pair is near, a target may expand the product.
+
+    Constraints:
+    * C1: coefficients and distances are `[B, Tq, T]`, keys `[B, T, D]`, sums
+      `[B, Tq, D]` or `[B, T, D]`, as the side says, of one type; queries
+      `[B, Tq, D]`.
+  }];
+  let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$coefficients,
+    AnyRankedTensor:$queries, AnyRankedTensor:$keys, AnyRankedTensor:$distances,
+    AnyRankedTensor:$sums_in,
+    DefaultValuedAttr<RT_PrecisionAttr, "Precision::Fast">:$precision);
+  let results = (outs AnyRankedTensor:$sums);
+  let assemblyFormat = [{
+    $side `(` $coefficients `,` $queries `,` $keys `:` type($coefficients) `,`
+    type($queries) `,` type($keys) `)` `near` `(` $distances `:`
+    type($distances) `)` `outs` `(` $sums_in `:` type($sums_in) `)` attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -298,17 +332,23 @@ def RT_KeyGradOp : RT_PairGradOp<"key_grad",
     [AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
   let summary = "finished gradients of the keys";
   let description = [{
-    `dk_j = sums_j - k_j a_j` with `a_j` the coefficients' sum, `[B, T, D]`.
+    `dk_j = sums_j - k_j a_j` with `a_j` the coefficients' sum, `[B, T, D]`; 0 for
+    keys beyond their sequence, of `num_keys` keys or as `lengths` says. Local
+    key 0 stands at position `key`.
 
     Constraints:
-    * C1: accumulators `[B, T, 1]`, sums, keys and out `[B, T, D]` are of one type; the result has the out's type.
+    * C1: accumulators `[B, T, 1]`, sums, keys and out `[B, T, D]` are of one
+      type, lengths `[B]`; the result has the out's type.
   }];
   let arguments = (ins AnyRankedTensor:$floats, AnyRankedTensor:$sums,
-    AnyRankedTensor:$keys, AnyRankedTensor:$keys_grad_in);
+    AnyRankedTensor:$keys, Index:$key, Index:$num_keys,
+    AnyRankedTensor:$keys_grad_in, Optional<AnyRankedTensor>:$lengths);
   let results = (outs AnyRankedTensor:$keys_grad);
   let assemblyFormat = [{
     `(` $floats `,` $sums `,` $keys `:` type($floats) `,` type($sums) `,`
-    type($keys) `)` `outs` `(` $keys_grad_in `:` type($keys_grad_in) `)` attr-dict
+    type($keys) `)` `at` `(` $key `)` `of` $num_keys
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $keys_grad_in `:` type($keys_grad_in) `)` attr-dict
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();

@@ -24,7 +24,7 @@ MutableOperandRange QueryGradOp::getDpsInitsMutable() {
   return MutableOperandRange(*this, getODSOperandIndexAndLength(8).first, 2);
 }
 MutableOperandRange KeyGradOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, getODSOperandIndexAndLength(3).first, 1);
+  return MutableOperandRange(*this, getODSOperandIndexAndLength(5).first, 1);
 }
 
 /// The loops over the first axes of `value`.
@@ -186,8 +186,10 @@ KeyGradOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
   Value sums = slice(getSums(), {Batch, Row, Whole});
   Value keys = slice(getKeys(), perKey);
   Value gradients = slice(getKeysGradIn(), perKey);
+  Value lengths = slice(getLengths(), {Batch});
   auto tiled = KeyGradOp::create(b, getLoc(), TypeRange{gradients.getType()},
-                                 floats, sums, keys, gradients);
+                                 floats, sums, keys, slice.shift(getKey(), Row),
+                                 getNumKeys(), gradients, lengths);
   return makeResult(tiled, slice);
 }
 

@@ -43,7 +43,7 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
       "::raytention::DecomposedChannel", "decompose",
       (ins "const ::raytention::DecomposeContext &":$context)>,
     InterfaceMethod<[{Weighted form: adds the channel's own log factor to a log
-      weight `value` (z, or z minus a log-sum-exp) of a pair.}],
+      weight `value` of a pair, z minus the row's largest.}],
       "::mlir::Value", "addLogFactor",
       (ins "::raytention::ElementBuilder &":$b,
            "const ::raytention::PairValues &":$pair,
@@ -52,6 +52,9 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
     InterfaceMethod<[{Weighted form: whether the weights are normalised by a
       log-sum of their own instead of the softmax's.}],
       "bool", "hasOwnLogSum", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{Weighted form: the gamma of whose powers the own log factor
+      consists, or -1.}],
+      "int64_t", "getBase", (ins), [{}], [{ return -1; }]>,
     InterfaceMethod<"Per-row state of the score sweep, with initial values.",
       "::llvm::SmallVector<::raytention::StateField>", "getScoreState", (ins),
       [{}], [{ return {}; }]>,

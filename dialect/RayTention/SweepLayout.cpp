@@ -12,6 +12,8 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace raytention;
 
@@ -28,7 +30,8 @@ static void place(ArrayRef<StateField> fields, SmallVectorImpl<double> &floats,
 
 SweepLayout SweepLayout::get(ArrayAttr channels) {
   SweepLayout layout;
-  layout.scoreFloatInit = {kLowestMax, 0};
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  layout.scoreFloatInit = {none, 0};
   for (Attribute attr : channels) {
     ChannelSlots slots;
     slots.channel = cast<ChannelInterface>(attr);
@@ -36,7 +39,7 @@ SweepLayout SweepLayout::get(ArrayAttr channels) {
       slots.weightSlot = layout.numWeighted++;
     if (slots.channel.hasOwnLogSum()) {
       slots.logSum = layout.scoreFloatInit.size();
-      layout.scoreFloatInit.append({kLowestMax, 0});
+      layout.scoreFloatInit.append({none, 0});
     }
     place(slots.channel.getScoreState(), layout.scoreFloatInit,
           layout.scoreIntInit, slots.scoreFloats, slots.scoreInts);

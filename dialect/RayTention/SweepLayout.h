@@ -21,14 +21,15 @@ struct FieldRange {
 /// One channel's place in the states of a list of channels.
 struct ChannelSlots {
   ChannelInterface channel;
-  int64_t logSum = 0;      ///< score floats: (m, l) at logSum, logSum + 1
+  int64_t logSum = 0;      ///< score floats: (r, l) at logSum, logSum + 1
   int64_t weightSlot = -1; ///< index among the weighted channels
   FieldRange scoreFloats, scoreInts, reduceFloats, reduceInts;
 };
 
 /// The state tensors of both sweeps for a channel list: fields 0 and 1 of the
 /// score state are the softmax's running maximum m and sum l; then, channel by
-/// channel, an own (m, l) where the channel has one and its own fields.
+/// channel, an own (r, l) where the channel has one, r counted from m, and its
+/// own fields (elements/LogSum.h).
 struct SweepLayout {
   llvm::SmallVector<ChannelSlots> slots;
   llvm::SmallVector<double> scoreFloatInit, scoreIntInit;

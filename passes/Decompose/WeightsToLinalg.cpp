@@ -44,7 +44,8 @@ struct LowerSoftmax : public OpRewritePattern<SoftmaxOp> {
       return rewriter.notifyMatchFailure(op, "the mask has no predicate");
     Value scores = buildScores(op, rewriter, mask);
     Value maxima = reduceRows(
-        op, rewriter, {{scores, {0, 1, 2}}}, kLowestMax,
+        op, rewriter, {{scores, {0, 1, 2}}},
+        ElementBuilder::getLowest(elementOf(scores)),
         [](ElementBuilder &e, ValueRange v) { return e.max(v[1], v[0]); });
     Value sums =
         reduceRows(op, rewriter, {{scores, {0, 1, 2}}, {maxima, {0, 1}}}, 0,

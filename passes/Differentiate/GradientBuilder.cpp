@@ -87,6 +87,19 @@ Value raytention::sumRows(OpBuilder &builder, Location loc,
   return sumInto(builder, loc, 3, inputs, {zeros, {0, 1}}, term);
 }
 
+Value raytention::maxRows(OpBuilder &builder, Location loc, Value pairs) {
+  Type element = getElementTypeOrSelf(pairs);
+  Value lowest =
+      makeFilled(builder, loc, getTypeLike(pairs, {0, 1}, {}, element),
+                 getSizes(builder, loc, pairs, {0, 1}),
+                 ElementBuilder::getLowest(element));
+  return buildGeneric(builder, loc, 3, {{pairs, {0, 1, 2}}}, {lowest, {0, 1}},
+                      [](OpBuilder &b, Location loc, ValueRange args) {
+                        ElementBuilder e(b, loc, args[0].getType());
+                        return e.max(args[0], args[1]);
+                      });
+}
+
 bool raytention::isMaximum(arith::SelectOp op) {
   auto compare = op.getCondition().getDefiningOp<arith::CmpFOp>();
   if (!compare)

@@ -47,6 +47,11 @@ mlir::Value mapAdjoint(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value sumRows(mlir::OpBuilder &builder, mlir::Location loc,
                     llvm::ArrayRef<LoopOperand> inputs, TermBody term);
 
+/// `max_j` of pairs [B, Tq, T], [B, Tq]; finite, also where all are minus
+/// infinity.
+mlir::Value maxRows(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value pairs);
+
 /// Whether `op` takes the larger of two floats, both ordered.
 bool isMaximum(mlir::arith::SelectOp op);
 

@@ -21,11 +21,14 @@ namespace {
 
 /// With `dw` and `dz'` the adjoints of weights and scores,
 ///
-///     dz_ij = dz'_ij + w_ij (dw_ij - sum_k w_ik dw_ik)    on visible pairs
-///     ddist_ij = -dz_ij / t        dtau = sum_ij dz_ij dist_ij / t^2
+///     ds_ij = w_ij (dw_ij - sum_k w_ik dw_ik)             on visible pairs
+///     dz_ij = dz'_ij + ds_ij         ddist_ij = -dz_ij / t
+///     dtau = sum_ij (dz'_ij dist_ij + ds_ij (dist_ij - min_j dist_ij)) / t^2
 ///
 /// with `t = max(tau, 0.01)` and no dtau under that floor. What is not visible,
-/// where the score is minus infinity, gives exact zeros.
+/// where the score is minus infinity, gives exact zeros. Since the ds of a row
+/// sum to 0, their distances may count from the nearest: large ones do not
+/// cancel. With `dist = -z t` no power of t leaves the type.
 struct SoftmaxGradient
     : public DifferentiableOpInterface::ExternalModel<SoftmaxGradient,
                                                       SoftmaxOp> {
@@ -35,26 +38,14 @@ struct SoftmaxGradient
                                               ValueRange adjoints) const {
     Location loc = op->getLoc();
     SoftmaxOp::Adaptor in(operands, cast<SoftmaxOp>(op));
-    Value dScores = buildScoreAdjoint(b, loc, results[0], results[1], adjoints);
+    Value scores = results[0], weights = results[1];
+    Value direct = adjoints[0], softmax;
+    if (adjoints[1])
+      softmax = buildSoftmaxAdjoint(b, loc, scores, weights, adjoints[1]);
     SmallVector<Value> operandAdjoints(operands.size());
     operandAdjoints[0] =
-        mapAdjoint(b, loc, {{dScores, {0, 1, 2}}, {in.getTau(), {}}},
-                   in.getDistances(), [](ElementBuilder &e, ValueRange v) {
-                     Value negated = e.sub(e.constant(0), v[0]);
-                     return e.div(negated, getTemperature(e, v[1]));
-                   });
-    operandAdjoints[1] =
-        sumAdjoint(b, loc, 3,
-                   {{dScores, {0, 1, 2}},
-                    {in.getDistances(), {0, 1, 2}},
-                    {in.getTau(), {}}},
-                   {in.getTau(), {}}, [](ElementBuilder &e, ValueRange v) {
-                     Value temperature = getTemperature(e, v[2]);
-                     Value square = e.mul(temperature, temperature);
-                     Value term = e.div(e.mul(v[0], v[1]), square);
-                     Value isFloored = e.less(v[2], e.constant(kTauFloor));
-                     return e.select(isFloored, e.constant(0), term);
-                   });
+        buildDistanceAdjoint(b, loc, in, scores, softmax, direct);
+    operandAdjoints[1] = buildTauAdjoint(b, loc, in, scores, softmax, direct);
     return operandAdjoints;
   }
 
@@ -68,27 +59,67 @@ private:
                      e.constant(-std::numeric_limits<double>::infinity()));
   }
 
-  /// `dz`; either adjoint may be absent.
-  Value buildScoreAdjoint(OpBuilder &b, Location loc, Value scores,
-                          Value weights, ValueRange adjoints) const {
-    Value dScores = adjoints[0], dWeights = adjoints[1];
-    SmallVector<LoopOperand> inputs = {{scores, {0, 1, 2}}};
-    if (dWeights) {
-      Value sums = buildSums(b, loc, scores, weights, dWeights);
-      inputs.append(
-          {{weights, {0, 1, 2}}, {dWeights, {0, 1, 2}}, {sums, {0, 1}}});
-    }
-    if (dScores)
-      inputs.push_back({dScores, {0, 1, 2}});
-    return mapAdjoint(b, loc, inputs, scores,
+  /// The given of `softmax` and `direct`, behind `inputs`.
+  static SmallVector<LoopOperand> appendAdjoints(ArrayRef<LoopOperand> inputs,
+                                                 Value softmax, Value direct) {
+    SmallVector<LoopOperand> all(inputs);
+    for (Value adjoint : {softmax, direct})
+      if (adjoint)
+        all.push_back({adjoint, {0, 1, 2}});
+    return all;
+  }
+
+  Value buildDistanceAdjoint(OpBuilder &b, Location loc, SoftmaxOp::Adaptor in,
+                             Value scores, Value softmax, Value direct) const {
+    auto inputs = appendAdjoints({{scores, {0, 1, 2}}, {in.getTau(), {}}},
+                                 softmax, direct);
+    return mapAdjoint(
+        b, loc, inputs, in.getDistances(), [](ElementBuilder &e, ValueRange v) {
+          Value total = v[2];
+          if (v.size() > 3)
+            total = e.add(total, v[3]);
+          Value negated = e.sub(e.constant(0), total);
+          Value adjoint = e.div(negated, getTemperature(e, v[1]));
+          return e.select(isVisible(e, v[0]), adjoint, e.constant(0));
+        });
+  }
+
+  Value buildTauAdjoint(OpBuilder &b, Location loc, SoftmaxOp::Adaptor in,
+                        Value scores, Value softmax, Value direct) const {
+    auto inputs = appendAdjoints({{scores, {0, 1, 2}},
+                                  {maxRows(b, loc, scores), {0, 1}},
+                                  {in.getTau(), {}}},
+                                 softmax, direct);
+    return sumAdjoint(b, loc, 3, inputs, {in.getTau(), {}},
                       [&](ElementBuilder &e, ValueRange v) {
-                        Value total;
-                        if (dWeights)
-                          total = e.mul(v[1], e.sub(v[2], v[3]));
-                        if (dScores)
-                          total = total ? e.add(total, v.back()) : v.back();
-                        Value visible = isVisible(e, v[0]);
-                        return e.select(visible, total, e.constant(0));
+                        Value term;
+                        if (softmax)
+                          term = e.mul(v[3], e.sub(v[1], v[0]));
+                        if (direct) {
+                          Value own =
+                              e.mul(v.back(), e.sub(e.constant(0), v[0]));
+                          term = term ? e.add(term, own) : own;
+                        }
+                        term = e.div(term, getTemperature(e, v[2]));
+                        Value isFloored = e.less(v[2], e.constant(kTauFloor));
+                        Value counts =
+                            e.select(isVisible(e, v[0]), term, e.constant(0));
+                        return e.select(isFloored, e.constant(0), counts);
+                      });
+  }
+
+  /// `w (dw - sum_k w_k dw_k)`.
+  Value buildSoftmaxAdjoint(OpBuilder &b, Location loc, Value scores,
+                            Value weights, Value dWeights) const {
+    Value sums = buildSums(b, loc, scores, weights, dWeights);
+    return mapAdjoint(b, loc,
+                      {{scores, {0, 1, 2}},
+                       {weights, {0, 1, 2}},
+                       {dWeights, {0, 1, 2}},
+                       {sums, {0, 1}}},
+                      scores, [](ElementBuilder &e, ValueRange v) {
+                        Value own = e.mul(v[1], e.sub(v[2], v[3]));
+                        return e.select(isVisible(e, v[0]), own, e.constant(0));
                       });
   }
 

@@ -67,7 +67,7 @@ public:
 
   /// The weights and coefficients of the chunk of `op`, for one side.
   template <typename Op>
-  WeighGradOp weigh(Op op, Value products, PairSide side) {
+  WeighGradOp weigh(Op op, Value products, PairSide side, bool differences) {
     return WeighGradOp::create(
         b, loc,
         TypeRange{products.getType(), op.getDistances().getType(),
@@ -75,7 +75,15 @@ public:
         PairSideAttr::get(b.getContext(), side), op.getDistances(),
         op.getRows(), products, op.getTau(), op.getGammas(), op.getRow(),
         op.getKey(), op.getFloatsIn(), op.getChannelsAttr(), op.getMetricAttr(),
-        op.getMaskAttr());
+        op.getMaskAttr(), differences ? b.getUnitAttr() : UnitAttr());
+  }
+
+  /// Coefficients times differences of the chunk's queries and keys.
+  Value sumDifferences(WeighGradOp weights, DistanceOp distance, Value sums) {
+    return SumDifferencesOp::create(
+        b, loc, sums.getType(), weights.getSideAttr(),
+        weights.getCoefficients(), distance.getQueries(), distance.getKeys(),
+        distance.getDistances(), sums, distance.getPrecisionAttr());
   }
 
 private:
@@ -135,17 +143,31 @@ struct FuseGradientPass
            << "), got " << distances.getType();
   }
 
+  /// Whether coefficients of such distances meet differences: exact gradients
+  /// of exact distances, and of l2, whose coefficients are large near a key.
+  static bool takesDifferences(DistanceOp op) {
+    return op.getMetric() == Metric::L2 ||
+           op.getPrecision() == Precision::Exact;
+  }
+
   LogicalResult fuse(QueryGradSweepOp op) {
-    if (failed(getDistance(op, op.getDistances(), 2, "rt-chunk-keys")))
+    FailureOr<DistanceOp> distance =
+        getDistance(op, op.getDistances(), 2, "rt-chunk-keys");
+    if (failed(distance))
       return failure();
+    bool differences = takesDifferences(*distance);
     IRRewriter rewriter(op);
     BodyBuilder body(rewriter, op.getLoc());
     Value products =
         body.buildProducts(op.getStack(), op.getKeys(), op.getDistances());
-    WeighGradOp weights = body.weigh(op, products, PairSide::Query);
-    Value sums = body.contract(weights.getCoefficients(), {Batch, Row, Key},
-                               op.getKeys(), {Batch, Key, Width},
-                               op.getSumsIn(), {Batch, Row, Width});
+    WeighGradOp weights =
+        body.weigh(op, products, PairSide::Query, differences);
+    Value sums =
+        differences
+            ? body.sumDifferences(weights, *distance, op.getSumsIn())
+            : body.contract(weights.getCoefficients(), {Batch, Row, Key},
+                            op.getKeys(), {Batch, Key, Width}, op.getSumsIn(),
+                            {Batch, Row, Width});
     rewriter.replaceOp(op, {weights.getFloats(), sums});
     return success();
   }
@@ -159,16 +181,19 @@ struct FuseGradientPass
     BodyBuilder body(rewriter, op.getLoc());
     Value products = body.buildProducts(op.getStack(), distance->getKeys(),
                                         op.getDistances());
-    WeighGradOp weights = body.weigh(op, products, PairSide::Key);
+    bool differences = takesDifferences(*distance);
+    WeighGradOp weights = body.weigh(op, products, PairSide::Key, differences);
     Value sums = op.getSumsIn();
     if (GradientLayout layout = GradientLayout::get(op.getChannels());
         layout.numWeighted > 0)
       sums = body.contract(weights.getWeights(), {Batch, Channel, Row, Key},
                            op.getStack(), {Batch, Channel, Row, Width}, sums,
                            {Batch, Key, Width});
-    sums = body.contract(weights.getCoefficients(), {Batch, Row, Key},
-                         op.getQueries(), {Batch, Row, Width}, sums,
-                         {Batch, Key, Width});
+    sums = differences
+               ? body.sumDifferences(weights, *distance, sums)
+               : body.contract(weights.getCoefficients(), {Batch, Row, Key},
+                               op.getQueries(), {Batch, Row, Width}, sums,
+                               {Batch, Key, Width});
     if (getNumCopies(op.getChannels()) > 0)
       sums = CopyGradOp::create(rewriter, op.getLoc(), sums.getType(),
                                 op.getRows(), op.getSignals(), op.getGradient(),

@@ -109,8 +109,8 @@ private:
         op.getChannelsAttr(), op.getMetricAttr(), op.getMaskAttr());
     Value gradients = makeEmpty({batch, length, dModel});
     return KeyGradOp::create(b, loc, TypeRange{gradients.getType()},
-                             sweep.getFloats(), sweep.getSums(), keys,
-                             gradients)
+                             sweep.getFloats(), sweep.getSums(), keys, zero,
+                             numKeys, gradients, op.getLengths())
         .getKeysGrad();
   }
 

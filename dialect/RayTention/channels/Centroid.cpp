@@ -39,7 +39,7 @@ public:
   /// dw = G . k; its mean under w, G . value, is subtracted here.
   RowGradient prepareGradient(ElementBuilder &b, const GradientRow &row,
                               const ParameterValues &) const {
-    return {b.constant(1), row.along, {}};
+    return {{}, row.along, {}, {}};
   }
 };
 

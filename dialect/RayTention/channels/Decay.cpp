@@ -61,6 +61,7 @@ public:
 
   ChannelForm getForm() const { return ChannelForm::Weighted; }
   bool hasOwnLogSum() const { return true; }
+  int64_t getBase() const { return index(); }
 
   Attribute simplify(ArrayRef<std::optional<double>> gammas) const {
     bool isOne =
@@ -92,39 +93,48 @@ public:
     return b.exp(b.min(excess(b, row, params), b.constant(0)));
   }
 
-  /// a da = factor p (G . k - G . value) where S has its say; under the floor
-  /// S is constant, and a da = factor p (G . k) sums to G . value.
+  /// a da = a (G . k - G . value) where S has its say; under the floor S is
+  /// constant, a da = a (G . k) sums to G . value, and p counts from its
+  /// origin.
   RowGradient prepareGradient(ElementBuilder &b, const GradientRow &row,
                               const ParameterValues &params) const {
     Value over = excess(b, row, params), zero = b.constant(0);
     Value isFloored = b.less(over, zero);
-    return {b.exp(b.min(over, zero)), b.select(isFloored, zero, row.along),
+    Value rest;
+    if (countsFromEnd(params))
+      rest = b.select(isFloored, rowExponent(b, row), zero);
+    return {b.min(over, zero), b.select(isFloored, zero, row.along), rest,
             b.select(isFloored, row.along, zero)};
   }
 
   SmallVector<StateField> getGradientState() const {
-    return {{"sum", 0, false}};
+    return {{"moment", 0, false}, {"mass", 0, false}, {"power", 0, false}};
   }
 
-  /// sum_j a da p, p counted as in addLogFactor().
+  /// With a' = a / g and p counted as in addLogFactor(), from the origin in a
+  /// floored row: the sums of a' da p, of a da, and of a' p.
   SmallVector<Value> updateGradient(ElementBuilder &b, const GradientPair &pair,
                                     const ParameterValues &,
                                     ValueRange state) const {
-    return {b.fma(pair.weightGradient, exponent(b, pair), state[0])};
+    Value p = exponent(b, pair);
+    if (pair.rest)
+      p = b.add(p, pair.rest);
+    Value weighted = b.mul(pair.perBase, p);
+    return {b.fma(weighted, pair.difference, state[0]),
+            b.fma(pair.ownWeight, pair.difference, state[1]),
+            b.add(weighted, state[2])};
   }
 
-  /// dg = (sum a da p) / g. What p lacks, P - i, is constant in the row: it
-  /// meets sum a da, which is 0 unless S is floored.
+  /// dg = sum a' da p. Unless S is floored, sum a da is 0, and p may count from
+  /// its mean under a, which sums to 1: what is left of sum a da is rounding
+  /// that a large p would magnify.
   ParameterGradient finishGradient(ElementBuilder &b, const GradientRow &row,
                                    const ParameterValues &params,
                                    ValueRange state) const {
-    Value sum = state[0], logGamma = params.logGammas[index()];
-    if (countsFromEnd(params)) {
-      Value isFloored = b.less(excess(b, row, params), b.constant(0));
-      Value missing = b.mul(rowExponent(b, row), row.along);
-      sum = b.add(sum, b.select(isFloored, missing, b.constant(0)));
-    }
-    return {{}, b.mul(sum, b.exp(b.sub(b.constant(0), logGamma))), index()};
+    Value zero = b.constant(0);
+    Value isFloored = b.less(excess(b, row, params), zero);
+    Value centred = b.select(isFloored, zero, b.mul(state[2], state[1]));
+    return {{}, b.mul(row.scale, b.sub(state[0], centred)), index()};
   }
 
 private:

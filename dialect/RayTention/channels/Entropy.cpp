@@ -72,7 +72,7 @@ public:
   /// instead of a sum that cancels.
   RowGradient prepareGradient(ElementBuilder &b, const GradientRow &row,
                               const ParameterValues &) const {
-    return {{}, {}, b.fma(row.gradient, row.saved[0], row.along)};
+    return {{}, {}, {}, b.fma(row.gradient, row.saved[0], row.along)};
   }
 
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,

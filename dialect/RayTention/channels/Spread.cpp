@@ -41,7 +41,9 @@ public:
   SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
                                   const ParameterValues &,
                                   ValueRange state) const {
-    Value nats = b.sub(b.constant(0), finiteLogWeight(b, pair));
+    Value none = b.constant(0);
+    Value nats =
+        b.select(hasWeight(b, pair), b.sub(none, pair.logWeight), none);
     return {b.fma(pair.weight, pair.distance, state[0]),
             b.fma(pair.weight, nats, state[1])};
   }
@@ -64,13 +66,18 @@ public:
 
   /// dw = G tau dist. As log w = -dist / t + const, the distance less its mean
   /// is `-t (log w + mean of -log w)`: no large distances that cancel, and
-  /// nothing left for the softmax to subtract.
+  /// nothing left for the softmax to subtract. tau (t ..) stays within the
+  /// domain where G tau may not.
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &params) const {
-    Value scaled = b.mul(pair.gradient, params.tau);
-    Value excess = b.add(finiteLogWeight(b, pair), pair.saved[0]);
+    Value excess =
+        b.select(hasWeight(b, pair), b.add(pair.logWeight, pair.saved[0]),
+                 b.constant(0));
     Value fromMean = b.mul(excess, b.sub(b.constant(0), params.temperature));
-    return {b.mul(scaled, fromMean), {}, b.mul(scaled, pair.weight)};
+    Value scaled = b.mul(pair.gradient, params.tau);
+    return {b.mul(pair.gradient, b.mul(params.tau, fromMean)),
+            {},
+            b.mul(scaled, pair.weight)};
   }
 
   SmallVector<StateField> getGradientState() const {
@@ -91,9 +98,10 @@ public:
   }
 
 private:
-  /// log w, finite where the pair is masked: its weight is 0.
-  Value finiteLogWeight(ElementBuilder &b, const PairValues &pair) const {
-    return b.max(pair.logWeight, b.constant(kLowestMax));
+  /// Whether log w is one of a number: else the pair is masked, or its weight
+  /// is 0 after rounding.
+  Value hasWeight(ElementBuilder &b, const PairValues &pair) const {
+    return b.greater(pair.logWeight, b.constant(kLowestLogWeight));
   }
 };
 

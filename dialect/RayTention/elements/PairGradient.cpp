@@ -1,0 +1,186 @@
+//===- PairGradient.cpp - the derivative of one pair -*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/RayTention/elements/PairGradient.h"
+#include "dialect/RayTention/elements/LogSum.h"
+#include "dialect/RayTention/elements/Score.h"
+
+using namespace mlir;
+using namespace raytention;
+
+using Values = SmallVector<Value>;
+
+namespace {
+
+class PairProgram {
+public:
+  PairProgram(ElementBuilder &b, const GradientLayout &layout, PairSide side,
+              const PairSource &source, ValueRange sums)
+      : b(b), layout(layout), isQuery(side == PairSide::Query), source(source),
+        params(source.params), sums(sums) {
+    result.sums.assign(sums.begin(), sums.end());
+  }
+
+  PairDerivative run() {
+    score();
+    for (const GradientSlots &slots : layout.slots)
+      visit(slots);
+    finish();
+    return std::move(result);
+  }
+
+private:
+  void addTo(Value &sum, Value value) {
+    if (value)
+      sum = sum ? b.add(sum, value) : value;
+  }
+
+  void score() {
+    plainScore = getScore(b, source.distance, params);
+    Value visible = source.mask.isVisible(b, source.row, source.key);
+    pair.distance = source.distance;
+    pair.row = source.row;
+    pair.key = source.key;
+    pair.score = maskScore(b, visible, plainScore);
+    relative = b.sub(pair.score, source.field(0));
+    pair.logWeight = b.sub(relative, source.field(1));
+    pair.weight = b.exp(pair.logWeight);
+  }
+
+  void visit(const GradientSlots &slots) {
+    ChannelInterface channel = slots.channel;
+    if (channel.getForm() == ChannelForm::Copy)
+      return;
+    Values saved;
+    for (int64_t i = 0; i < slots.saved.size; ++i)
+      saved.push_back(source.field(slots.saved.begin + i));
+    pair.saved = saved;
+    if (channel.getForm() == ChannelForm::Weighted)
+      visitWeighted(slots);
+    else
+      visitScalar(slots);
+    if (isQuery && slots.state.size > 0)
+      llvm::copy(
+          channel.updateGradient(
+              b, pair, params, sums.slice(slots.state.begin, slots.state.size)),
+          result.sums.begin() + slots.state.begin);
+  }
+
+  void visitWeighted(const GradientSlots &slots) {
+    weigh(slots);
+    pair.difference =
+        b.sub(source.product(slots.weightSlot), source.field(slots.fields + 1));
+    pair.rest = source.field(slots.fields + 2);
+    addTo(balanced, b.mul(pair.ownWeight, pair.difference));
+    if (!isQuery)
+      result.weights.push_back(b.mul(pair.ownWeight, scale()));
+  }
+
+  /// a, and for the gamma's gradient a / g: where g is tiny, a is flushed long
+  /// before a / g is.
+  void weigh(const GradientSlots &slots) {
+    ChannelInterface channel = slots.channel;
+    pair.ownWeight = pair.weight;
+    if (!channel.hasOwnLogSum())
+      return;
+    Value value = channel.addLogFactor(b, pair, params, relative);
+    value = subtractLogSum(b, value, source.field(slots.logSum),
+                           source.field(slots.fields));
+    int64_t base = channel.getBase();
+    if (!isQuery || base < 0) {
+      pair.ownWeight = b.exp(value);
+      return;
+    }
+    pair.perBase = b.exp(b.sub(value, params.logGammas[base]));
+    pair.ownWeight = b.mul(pair.perBase, params.gammas[base]);
+  }
+
+  void visitScalar(const GradientSlots &slots) {
+    pair.gradient = source.field(slots.fields);
+    ChannelInterface channel = slots.channel;
+    PairGradient own = channel.getPairGradient(b, pair, params);
+    addTo(weightGradient, own.weight);
+    addTo(scoreGradient, own.score);
+    addTo(distanceGradient, own.distance);
+  }
+
+  /// dz = w (dw - sum_k w_k dw_k): of the weighted channels, w dw comes with
+  /// its share of the sum subtracted; `rest` is what is left of the others'.
+  Value buildSoftmax() {
+    Value rest = source.field(layout.weightSum());
+    Value other = weightGradient ? b.sub(weightGradient, rest)
+                                 : b.sub(b.constant(0), rest);
+    Value own = balanced ? b.mul(balanced, scale()) : b.constant(0);
+    return b.fma(pair.weight, other, own);
+  }
+
+  void finish() {
+    Value softmax = buildSoftmax();
+    Value whole = scoreGradient ? b.add(softmax, scoreGradient) : softmax;
+    result.coefficient = getCoefficient(whole, distanceGradient);
+    if (isQuery)
+      addTemperature(softmax);
+    if (source.byDifferences)
+      return;
+    int64_t place = isQuery ? GradientLayout::kCoefficient : 0;
+    Value summed = result.coefficient;
+    if (isQuery) // what the softmax adds sums to 0 over the keys
+      summed = scoreGradient || distanceGradient
+                   ? getCoefficient(scoreGradient, distanceGradient)
+                   : Value();
+    if (summed)
+      result.sums[place] = b.add(sums[place], summed);
+  }
+
+  /// The temperature's sum of dz z. As the softmax's dz sums to 0, its z may
+  /// count from anywhere, so from the log-sum, where weights are.
+  void addTemperature(Value softmax) {
+    Value &sum = result.sums[GradientLayout::kTemperature];
+    Value attended = b.greater(pair.logWeight, b.constant(kLowestLogWeight));
+    sum =
+        b.fma(softmax, b.select(attended, pair.logWeight, b.constant(0)), sum);
+    if (scoreGradient)
+      sum = b.fma(scoreGradient, plainScore, sum);
+  }
+
+  /// c of dz and of what is added to ddist: `-2 ddist` for sq_l2,
+  /// `-ddist / dist` for l2, 0 where a distance is 0.
+  Value getCoefficient(Value score, Value distance) {
+    Value sum = score ? getScore(b, score, params) : Value();
+    addTo(sum, distance);
+    if (source.metric == Metric::SqL2)
+      return b.mul(sum, b.constant(-2));
+    Value zero = b.constant(0), isApart = b.greater(source.distance, zero);
+    Value divisor =
+        b.select(isApart, b.sub(zero, source.distance), b.constant(1));
+    return b.select(isApart, b.div(sum, divisor), zero);
+  }
+
+  Value scale() { return source.field(layout.scale()); }
+
+  ElementBuilder &b;
+  const GradientLayout &layout;
+  bool isQuery;
+  const PairSource &source;
+  const ParameterValues &params;
+  ValueRange sums;
+  GradientPair pair;
+  Value plainScore, relative;
+  Value balanced; ///< sum of a (U . k - ..)
+  Value weightGradient, scoreGradient, distanceGradient; ///< scalar channels'
+  PairDerivative result;
+};
+
+} // namespace
+
+PairDerivative raytention::derivePair(ElementBuilder &b,
+                                      const GradientLayout &layout,
+                                      PairSide side, const PairSource &source,
+                                      ValueRange sums) {
+  return PairProgram(b, layout, side, source, sums).run();
+}

@@ -31,11 +31,12 @@ func.func @softmax(%d: tensor<1x4x5xf32>, %tau: tensor<f32>) -> (tensor<1x4x5xf3
   // CHECK-DAG: %[[FLOOR:.*]] = arith.constant 0.00999999977 : f32
   // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
   // CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins(%[[Z]], %[[W]], %[[DW]]
-  // CHECK: %[[DZ:.*]] = linalg.generic {{.*}} ins(%[[Z]], %[[W]], %[[DW]], %[[SUMS]]
+  // CHECK: %[[DS:.*]] = linalg.generic {{.*}} ins(%[[Z]], %[[W]], %[[DW]], %[[SUMS]]
   // CHECK: %[[VISIBLE:.*]] = arith.cmpf ogt, %{{.*}}, %[[HIDDEN]]
   // CHECK: arith.select %[[VISIBLE]], %{{.*}}, %[[ZERO]]
-  // CHECK: %[[DDIST:.*]] = linalg.generic {{.*}} ins(%[[DZ]], %[[TAU]]
-  // CHECK: %[[DTAU:.*]] = linalg.generic {{.*}}["reduction", "reduction", "reduction"]{{.*}} ins(%[[DZ]], %[[DIST]], %[[TAU]]
+  // CHECK: %[[DDIST:.*]] = linalg.generic {{.*}} ins(%[[Z]], %[[TAU]], %[[DS]]
+  // CHECK: %[[LARGEST:.*]] = linalg.generic {{.*}} ins(%[[Z]] :
+  // CHECK: %[[DTAU:.*]] = linalg.generic {{.*}}["reduction", "reduction", "reduction"]{{.*}} ins(%[[Z]], %[[LARGEST]], %[[TAU]], %[[DS]]
   // CHECK: %[[FLOORED:.*]] = arith.cmpf olt, %{{.*}}, %[[FLOOR]]
   // CHECK: arith.select %[[FLOORED]], %[[ZERO]]
   // CHECK: return %[[DDIST]], %[[DTAU]]

@@ -10,6 +10,7 @@
 
 #include "tools/oracle/Lanes.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace raytention;
@@ -18,17 +19,19 @@ using namespace raytention::oracle;
 /// Vectors of columns whose sums stay in registers.
 static constexpr int64_t block = 4;
 
-static inline const Vec *vectors(const double *values) {
+ORACLE_INLINE const Vec *vectors(const double *values) {
   return reinterpret_cast<const Vec *>(values);
 }
 
-static inline Vec *vectors(double *values) {
+ORACLE_INLINE Vec *vectors(double *values) {
   return reinterpret_cast<Vec *>(values);
 }
 
-#define ABSOLUTE(v) ((v) < 0 ? -(v) : (v))
+/// Without the sign's bit.
+typedef int64_t Bits __attribute__((vector_size(lanes * sizeof(int64_t))));
+#define ABSOLUTE(v) ((Vec)((Bits)(v)&INT64_MAX))
 
-static inline double sumOf(const Vec *acc) {
+ORACLE_INLINE double sumOf(const Vec *acc) {
   Vec all = (acc[0] + acc[1]) + (acc[2] + acc[3]);
   return (all[0] + all[1]) + (all[2] + all[3]);
 }
@@ -62,25 +65,49 @@ void oracle::keyProducts(const double *gradient, const double *y,
   }
 }
 
+/// Keys that are served for all columns before the next are: they stay in the
+/// cache, and no sum loses by its length.
+static constexpr int64_t keysPerRun = 64;
+
+/// Adds weights[j] (centre - k_j), or its absolute values, over `numKeys` keys
+/// to `sum`.
+template <bool isAbsolute>
+ORACLE_INLINE void addDifferences(const double *weights, const int64_t *ids,
+                                  int64_t numKeys, const double *centre,
+                                  const double *table, int64_t width,
+                                  double *sum) {
+  constexpr int64_t size = 8;
+  int64_t col = 0;
+  for (; col + size * lanes <= width; col += size * lanes) {
+    Vec acc[size] = {};
+    for (int64_t j = 0; j < numKeys; ++j) {
+      const Vec *key = vectors(table + ids[j] * width + col);
+#pragma GCC unroll 8
+      for (int64_t l = 0; l < size; ++l) {
+        Vec difference = vectors(centre + col)[l] - key[l];
+        acc[l] += weights[j] * (isAbsolute ? ABSOLUTE(difference) : difference);
+      }
+    }
+    for (int64_t l = 0; l < size; ++l)
+      vectors(sum + col)[l] += acc[l];
+  }
+  for (; col < width; ++col)
+    for (int64_t j = 0; j < numKeys; ++j) {
+      double difference = centre[col] - table[ids[j] * width + col];
+      sum[col] +=
+          weights[j] * (isAbsolute ? std::fabs(difference) : difference);
+    }
+}
+
 ORACLE_VERSIONS
 void oracle::weightedDifferences(const double *weights, const int64_t *ids,
                                  int64_t numKeys, const double *centre,
                                  const double *table, int64_t width,
                                  double *sum) {
-  int64_t col = 0;
-  for (; col + block * lanes <= width; col += block * lanes) {
-    Vec acc[block] = {};
-    for (int64_t j = 0; j < numKeys; ++j) {
-      const Vec *key = vectors(table + ids[j] * width + col);
-      for (int64_t l = 0; l < block; ++l)
-        acc[l] += weights[j] * (vectors(centre + col)[l] - key[l]);
-    }
-    for (int64_t l = 0; l < block; ++l)
-      vectors(sum + col)[l] += acc[l];
-  }
-  for (; col < width; ++col)
-    for (int64_t j = 0; j < numKeys; ++j)
-      sum[col] += weights[j] * (centre[col] - table[ids[j] * width + col]);
+  for (int64_t begin = 0; begin < numKeys; begin += keysPerRun)
+    addDifferences<false>(weights + begin, ids + begin,
+                          std::min(keysPerRun, numKeys - begin), centre, table,
+                          width, sum);
 }
 
 ORACLE_VERSIONS
@@ -88,23 +115,10 @@ void oracle::weightedAbsDifferences(const double *weights, const int64_t *ids,
                                     int64_t numKeys, const double *centre,
                                     const double *table, int64_t width,
                                     double *sum) {
-  int64_t col = 0;
-  for (; col + block * lanes <= width; col += block * lanes) {
-    Vec acc[block] = {};
-    for (int64_t j = 0; j < numKeys; ++j) {
-      const Vec *key = vectors(table + ids[j] * width + col);
-      for (int64_t l = 0; l < block; ++l) {
-        Vec difference = vectors(centre + col)[l] - key[l];
-        acc[l] += weights[j] * ABSOLUTE(difference);
-      }
-    }
-    for (int64_t l = 0; l < block; ++l)
-      vectors(sum + col)[l] += acc[l];
-  }
-  for (; col < width; ++col)
-    for (int64_t j = 0; j < numKeys; ++j)
-      sum[col] +=
-          weights[j] * std::fabs(centre[col] - table[ids[j] * width + col]);
+  for (int64_t begin = 0; begin < numKeys; begin += keysPerRun)
+    addDifferences<true>(weights + begin, ids + begin,
+                         std::min(keysPerRun, numKeys - begin), centre, table,
+                         width, sum);
 }
 
 ORACLE_VERSIONS

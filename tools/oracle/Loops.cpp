@@ -15,13 +15,13 @@
 using namespace raytention;
 using namespace raytention::oracle;
 
-static inline const Vec *vectors(const double *values) {
+ORACLE_INLINE const Vec *vectors(const double *values) {
   return reinterpret_cast<const Vec *>(values);
 }
 
 /// One key's squared distance. Chains of at most 16 additions, then a sum of
 /// their results.
-static inline double squaredDistance(const double *query, const double *key,
+ORACLE_INLINE double squaredDistance(const double *query, const double *key,
                                      int64_t width) {
   constexpr int64_t run = 16 * 4 * lanes;
   Vec all = {};
@@ -56,7 +56,7 @@ void oracle::squaredDistances(const double *query, const double *table,
 }
 
 /// Adds what `numKeys` keys give to `sum`.
-static inline void addWeighted(const double *weights, const int64_t *ids,
+ORACLE_INLINE void addWeighted(const double *weights, const int64_t *ids,
                                int64_t numKeys, const double *table,
                                int64_t width, double *sum) {
   constexpr int64_t block = 8;

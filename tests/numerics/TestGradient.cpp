@@ -27,10 +27,11 @@ std::vector<double> test::drawGradient(const Problem &problem, unsigned seed) {
 
 Gradients test::backward(const Problem &problem, const std::vector<RowId> &rows,
                          const std::vector<double> &dy, int threads,
-                         ScoreShift shift) {
+                         ScoreShift shift, Arithmetic arithmetic) {
   int64_t width = problem.signalWidth();
   BackwardOptions options;
   options.threads = threads;
+  options.arithmetic = arithmetic;
   options.scoreShift = std::move(shift);
   Gradients gradients;
   Error error = oracle::backward(

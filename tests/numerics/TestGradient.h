@@ -24,10 +24,11 @@ oracle::Gradients backward(const oracle::Problem &problem,
                            oracle::ScoreShift shift = {});
 
 /// The gradient of some rows.
-oracle::Gradients backward(const oracle::Problem &problem,
-                           const std::vector<oracle::RowId> &rows,
-                           const std::vector<double> &dy, int threads = 1,
-                           oracle::ScoreShift shift = {});
+oracle::Gradients
+backward(const oracle::Problem &problem, const std::vector<oracle::RowId> &rows,
+         const std::vector<double> &dy, int threads = 1,
+         oracle::ScoreShift shift = {},
+         oracle::Arithmetic arithmetic = oracle::Arithmetic::Double);
 
 /// All elements of all parts, one after the other.
 std::vector<double> allValues(const oracle::Gradients &gradients);

@@ -60,9 +60,10 @@ Problem test::randomProblem(int64_t batch, int64_t numKeys, int64_t vocab,
   return problem;
 }
 
-std::vector<Row> test::run(const Problem &problem, int threads) {
+std::vector<Row> test::run(const Problem &problem, int threads,
+                           Arithmetic arithmetic) {
   std::vector<Row> rows;
-  Error error = forward(problem, allRows(problem), threads, rows);
+  Error error = forward(problem, allRows(problem), threads, rows, arithmetic);
   EXPECT_FALSE(error) << *error;
   return rows;
 }

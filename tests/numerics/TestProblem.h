@@ -27,7 +27,9 @@ oracle::Problem randomProblem(int64_t batch, int64_t numKeys, int64_t vocab,
                               int64_t dModel, unsigned seed);
 
 /// All rows; fails the running test on an error.
-std::vector<oracle::Row> run(const oracle::Problem &problem, int threads = 1);
+std::vector<oracle::Row>
+run(const oracle::Problem &problem, int threads = 1,
+    oracle::Arithmetic arithmetic = oracle::Arithmetic::Double);
 
 /// The elements of channel `c` of a row.
 std::vector<double> slice(const oracle::Problem &problem,

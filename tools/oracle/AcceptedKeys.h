@@ -14,16 +14,18 @@
 namespace raytention {
 namespace oracle {
 
-/// An open interval of scores.
+/// An interval of scores less the largest one, as in Row::shifted.
 struct ScoreRange {
   double low, high;
-  bool holds(double z) const { return low < z && z < high; }
+  bool holds(double shifted) const { return low <= shifted && shifted <= high; }
 };
 
 /// The scores of keys that `channel`, a top:K or antitop that chose `index`,
-/// may choose instead when each z of `row` is off by less than e.
-ScoreRange acceptedRange(const Row &row, const Channel &channel, int64_t index,
-                         double e);
+/// may choose instead when each z of a row is off by less than e. `shifted`,
+/// [visible], and `logSum`: of Row.
+template <typename Real>
+ScoreRange acceptedRange(const std::vector<Real> &shifted, Real logSum,
+                         const Channel &channel, int64_t index, double e);
 
 } // namespace oracle
 } // namespace raytention

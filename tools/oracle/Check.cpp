@@ -28,31 +28,30 @@ std::string describePlace(const ChannelError &error) {
 }
 
 CheckItem makeItem(const std::string &name, const ChannelError &error,
-                   double tol, double scoreError) {
+                   double tol) {
   CheckItem item;
   item.name = name;
   item.tol = tol;
-  item.scoreError = scoreError;
-  item.magnitude = error.magnitude;
-  item.err = error.magnitude > 0 ? error.error / error.magnitude : error.error;
-  item.passed = std::isfinite(error.error) &&
-                (error.element < 0 || error.excess <= tol * error.magnitude);
+  item.scoreError = error.scoreError;
+  item.isZero = error.element >= 0 && !error.significant;
+  item.magnitude = error.significant ? error.magnitude : 0;
+  item.err = item.magnitude > 0 ? error.error / item.magnitude : error.error;
+  // Rounding of terms that cancel is all there is of such a value.
+  double rounding = item.isZero ? 4 * error.rounding : 0;
+  item.judge(
+      std::isfinite(error.error) &&
+      (error.element < 0 || error.excess <= tol * item.magnitude + rounding));
   item.where = describePlace(error);
   item.nearTies = error.nearTies;
   return item;
 }
 
 void fillReport(const Problem &problem, const std::vector<ChannelError> &errors,
-                const ScoreScales &scales, double tol, CheckReport &report) {
+                double tol, CheckReport &report) {
   for (size_t c = 0; c < problem.channels.size(); ++c)
-    report.items.push_back(makeItem(problem.channels[c].name(), errors[c], tol,
-                                    scales.scoreError(problem.channels[c])));
+    report.add(makeItem(problem.channels[c].name(), errors[c], tol));
   if (errors.back().element >= 0)
-    report.items.push_back(makeItem("padding", errors.back(), 0, 0));
-  report.e = scales.e;
-  report.passed =
-      std::all_of(report.items.begin(), report.items.end(),
-                  [](const CheckItem &item) { return item.passed; });
+    report.add(makeItem("padding", errors.back(), 0));
 }
 
 /// The next number of a stream (splitmix64): the state is a counter.
@@ -81,9 +80,29 @@ double oracle::unitRoundoff(DType dtype) {
   return dtype == DType::F64 ? 0x1p-53 : 0x1p-24;
 }
 
+double oracle::temperatureFloor(DType dtype) {
+  return dtype == DType::F64 ? 0.01 : static_cast<double>(0.01f);
+}
+
+Arithmetic oracle::oracleArithmetic(DType dtype) {
+  return dtype == DType::F64 ? Arithmetic::Extended : Arithmetic::Double;
+}
+
 double oracle::smallestNormal(DType dtype) {
   return dtype == DType::F64 ? std::numeric_limits<double>::min()
                              : std::numeric_limits<float>::min();
+}
+
+void CheckItem::judge(bool withinBound) {
+  bool says = isZero || !(scoreError > magnitude / 2);
+  verdict = !withinBound ? Verdict::Failed
+            : says       ? Verdict::Passed
+                         : Verdict::Unchecked;
+}
+
+void CheckReport::add(CheckItem item) {
+  verdict = std::max(verdict, item.verdict);
+  items.push_back(std::move(item));
 }
 
 Error oracle::check(const Problem &problem, const std::vector<RowId> &rows,
@@ -101,7 +120,8 @@ Error oracle::check(const Problem &problem, const std::vector<RowId> &rows,
     values(row.id, scratch[worker].data());
     comparers[worker].compare(row, scratch[worker].data());
   };
-  if (Error error = forEachRow(problem, rows, workers, compare))
+  if (Error error = forEachRow(problem, rows, workers, compare,
+                               oracleArithmetic(options.dtype)))
     return error;
 
   std::vector<ChannelError> errors(problem.channels.size() + 1);
@@ -110,7 +130,8 @@ Error oracle::check(const Problem &problem, const std::vector<RowId> &rows,
       errors[c].merge(comparer.errors[c]);
   report = {};
   report.numRows = rows.size();
-  fillReport(problem, errors, scales,
+  report.e = scales.e;
+  fillReport(problem, errors,
              options.tol > 0 ? options.tol : forwardTolerance(options.dtype),
              report);
   return std::nullopt;

@@ -6,15 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compares computed values with the float64 oracle, channel by channel:
+// Compares computed values with the oracle, channel by channel:
 //
 //   |err| <= tol max|channel| + e s
-//   e = c u max(||q||^2 + ||k||^2) / t
 //
-// max|channel| is the channel's largest magnitude over all checked rows, u the
-// unit roundoff of the path. e is what distances by expansion lose; s turns it
-// into an error of the channel: max ||k|| for vectors, t |tau| for spread,
-// log T for entropy.
+// max|channel| is the channel's largest magnitude over all checked rows. e is
+// how wrong a score may be, see ScoreError.h; s turns it into an error of the
+// channel: max ||k|| for vectors, times the row's own min(1, S / 1e-8) where
+// they decay, t |tau| for spread, log T for entropy. Where e s is more than
+// half of max|channel| the comparison would excuse anything: unchecked, not
+// passed.
+//
+// Where the true value is 0 throughout, or so little that rounding of terms
+// that cancel leaves as much, there is nothing to be relative to: the error is
+// compared absolutely.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,15 +44,24 @@ enum class DType { F64, F32, BF16 };
 double forwardTolerance(DType dtype);
 /// Unit roundoff of the accumulations: 2^-53, else 2^-24.
 double unitRoundoff(DType dtype);
+/// 0.01 as the type of the accumulations rounds it.
+double temperatureFloor(DType dtype);
+/// What the oracle is to compute in, so that it is the better: long double for
+/// F64, else double.
+Arithmetic oracleArithmetic(DType dtype);
 /// Smallest normal number of the outputs: of double, else of float.
 double smallestNormal(DType dtype);
 
 struct CheckOptions {
   DType dtype = DType::F32;
-  double tol = 0;         ///< 0: forwardTolerance(dtype)
-  double scoreFactor = 4; ///< c in the score error e
-  int threads = 0;        ///< 0: one per core
+  bool exactDistances = false; ///< by differences, not by expansion
+  double tol = 0;              ///< 0: forwardTolerance(dtype)
+  double scoreFactor = 0;      ///< c in the score error e; 0: as measured
+  int threads = 0;             ///< 0: one per core
 };
+
+/// From good to bad.
+enum class Verdict { Passed, Unchecked, Failed };
 
 /// The verdict on one channel. `err` and `tol` are relative to `magnitude`
 /// (where that is 0, `err` is absolute); `scoreError` is not. To compare all
@@ -56,26 +70,35 @@ struct CheckItem {
   std::string name;      ///< the channel's, or "padding"
   double err = 0;        ///< max |err| / magnitude, infinite for a NaN
   double tol = 0;        ///< as in the table
-  double scoreError = 0; ///< e s; 0 for copies, which carry none
+  double scoreError = 0; ///< the largest e s; 0 for copies, which carry none
   double magnitude = 0;  ///< max|channel| over the checked rows
-  bool passed = false;
+  /// The true value is 0 within rounding; then `magnitude` is 0.
+  bool isZero = false;
+  Verdict verdict = Verdict::Failed;
   /// Where the bound is passed by most, or comes nearest: "[b, i], element d".
   std::string where;
   /// Copies: rows where another index was accepted, its z being within e.
   int64_t nearTies = 0;
 
+  bool passed() const { return verdict == Verdict::Passed; }
   double relativeScoreError() const {
     return magnitude > 0 ? scoreError / magnitude : scoreError;
   }
+  /// Sets the verdict: whether the comparison came out well, and means
+  /// anything.
+  void judge(bool withinBound);
 };
 
 struct CheckReport {
-  bool passed = false;
-  double e = 0;        ///< score error, in nats
-  int64_t numRows = 0; ///< rows compared
+  Verdict verdict = Verdict::Passed; ///< the worst of the items'
+  double e = 0;                      ///< score error, in nats
+  int64_t numRows = 0;               ///< rows compared
   /// One per channel, in order; then "padding" if a checked row lies beyond
   /// its sequence, where nothing but zeros will do.
   std::vector<CheckItem> items;
+
+  bool passed() const { return verdict == Verdict::Passed; }
+  void add(CheckItem item);
 };
 
 /// Writes the computed row `id` before the normalisation, x [S], as double.
@@ -86,8 +109,9 @@ using RowValues = std::function<void(RowId id, double *x)>;
 /// Compares `rows` of `values` with the oracle. Holds one row per thread.
 ///
 /// - A channel that copies a key is compared with that key's values. Another
-///   key is accepted for top:K if its z differs from the K-th largest by less
-///   than e, for antitop if some set of keys that decides each z within e of
+///   key is accepted for top:K if its z differs from the K-th largest by no
+///   more than e, or than what may count as equal (2^-100, F64: 2^-900), for
+///   antitop if some set of keys that decides each z within e of
 ///   the threshold 1e-10 either way, and orders the z within e, would choose
 ///   it; never for the predecessor, which no z decides.
 /// - Any value that is not finite fails.

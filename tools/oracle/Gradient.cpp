@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace raytention;
 using namespace raytention::oracle;
@@ -40,46 +41,84 @@ std::vector<double> normsOf(const Problem &p) {
   return norms;
 }
 
-class Accumulator {
+/// A gradient while it is added up.
+template <typename Real> struct Total {
+  explicit Total(size_t size)
+      : values(size, Real(0)), sensitivity(size, 0.0), terms(size, 0.0) {}
+
+  /// Writes `part`: NaNs of bounds that overflow are infinite.
+  void round(GradientPart &part) const {
+    part.values.assign(values.begin(), values.end());
+    part.sensitivity = sensitivity;
+    part.terms = terms;
+    for (std::vector<double> *bounds : {&part.sensitivity, &part.terms})
+      for (double &bound : *bounds)
+        if (std::isnan(bound))
+          bound = std::numeric_limits<double>::infinity();
+  }
+
+  std::vector<Real> values;
+  std::vector<double> sensitivity, terms;
+};
+
+template <typename Real> class Accumulator {
 public:
   Accumulator(const Problem &problem, const SignalGradient &dSignals,
-              const BackwardOptions &options, Gradients &gradients)
-      : p(problem), dSignals(dSignals), options(options),
-        gradients(gradients), hooks{options.scoreShift, options.choice,
-                                    options.scoreError},
-        tableNorms(normsOf(problem)),
-        rows(rowsPerBlock, RowBackward(problem, tableNorms)),
-        forward(workerCount(options.threads), RowForward(problem, &hooks)),
+              const BackwardOptions &options)
+      : p(problem), dSignals(dSignals),
+        options(options), hooks{options.scoreShift, options.choice,
+                                options.scoreError},
+        tableNorms(normsOf(problem)), queries(p.queries.size()),
+        table(p.table.size()), tau(1), gammas(p.gammas.size()),
+        rows(rowsPerBlock, RowBackward<Real>(problem, tableNorms)),
+        forward(workerCount(options.threads),
+                RowForward<Real>(problem, &hooks)),
         dy(forward.size(), std::vector<double>(problem.signalWidth())) {}
 
-  /// Adds rows of one sequence, at most rowsPerBlock.
-  void add(const RowId *ids, size_t count);
+  void addAll(const std::vector<RowId> &rows);
+  void round(Gradients &gradients) const;
 
 private:
-  void computeRow(RowId id, int worker, RowBackward &row);
-  void storeRow(const RowBackward &row);
+  void add(const RowId *ids, size_t count);
+  void computeRow(RowId id, int worker, RowBackward<Real> &row);
+  void storeRow(const RowBackward<Real> &row);
   void serveKeys(size_t count, int64_t begin, int64_t end);
-  void serveCopies(const RowBackward &row, int64_t begin, int64_t end);
+  void serveCopies(const RowBackward<Real> &row, int64_t begin, int64_t end);
 
   const Problem &p;
   const SignalGradient &dSignals;
   const BackwardOptions &options;
-  Gradients &gradients;
   RowHooks hooks;
   std::vector<double> tableNorms; ///< [V]
-  std::vector<RowBackward> rows;
-  std::vector<RowForward> forward;     ///< one per worker
-  std::vector<std::vector<double>> dy; ///< one per worker
+  Total<Real> queries, table, tau, gammas;
+  std::vector<RowBackward<Real>> rows;
+  std::vector<RowForward<Real>> forward; ///< one per worker
+  std::vector<std::vector<double>> dy;   ///< one per worker
 };
 
-void addTo(const GradientPart &part, double *values, double *sensitivity) {
-  for (size_t n = 0; n < part.values.size(); ++n) {
-    values[n] += part.values[n];
-    sensitivity[n] += part.sensitivity[n];
+/// Rows of one sequence, at most rowsPerBlock at a time.
+template <typename Real>
+void Accumulator<Real>::addAll(const std::vector<RowId> &all) {
+  for (size_t begin = 0; begin < all.size();) {
+    size_t end = begin + 1;
+    while (end < all.size() && end - begin < rowsPerBlock &&
+           all[end].batch == all[begin].batch)
+      ++end;
+    add(all.data() + begin, end - begin);
+    begin = end;
   }
 }
 
-void Accumulator::add(const RowId *ids, size_t count) {
+template <typename Real>
+void Accumulator<Real>::round(Gradients &gradients) const {
+  queries.round(gradients.queries);
+  table.round(gradients.table);
+  tau.round(gradients.tau);
+  gammas.round(gradients.gammas);
+}
+
+template <typename Real>
+void Accumulator<Real>::add(const RowId *ids, size_t count) {
   forEachIndex(count, options.threads, [&](size_t n, int worker) {
     computeRow(ids[n], worker, rows[n]);
   });
@@ -92,72 +131,102 @@ void Accumulator::add(const RowId *ids, size_t count) {
   });
 }
 
-void Accumulator::computeRow(RowId id, int worker, RowBackward &row) {
+template <typename Real>
+void Accumulator<Real>::computeRow(RowId id, int worker,
+                                   RowBackward<Real> &row) {
   dSignals(id, dy[worker].data());
   row.compute(forward[worker].compute(id), dy[worker].data());
   if (options.progress)
     options.progress();
 }
 
+/// Adds `part` to `total` from element `at` on.
+template <typename Real>
+void addTo(const RowPart<Real> &part, Total<Real> &total, int64_t at) {
+  for (size_t n = 0; n < part.values.size(); ++n) {
+    total.values[at + n] += part.values[n];
+    total.sensitivity[at + n] += part.sensitivity[n];
+    total.terms[at + n] += part.terms[n];
+  }
+}
+
 /// What a row has to itself or adds to a scalar.
-void Accumulator::storeRow(const RowBackward &row) {
-  int64_t at = (row.id.batch * p.numQueries + row.id.row) * p.dModel;
-  addTo(row.queries, gradients.queries.values.data() + at,
-        gradients.queries.sensitivity.data() + at);
-  addTo(row.tau, gradients.tau.values.data(), gradients.tau.sensitivity.data());
-  addTo(row.gammas, gradients.gammas.values.data(),
-        gradients.gammas.sensitivity.data());
+template <typename Real>
+void Accumulator<Real>::storeRow(const RowBackward<Real> &row) {
+  addTo(row.queries, queries,
+        (row.id.batch * p.numQueries + row.id.row) * p.dModel);
+  addTo(row.gammas, gammas, 0);
+  tau.values[0] += row.tau.value;
+  tau.sensitivity[0] += row.tau.sensitivity;
+  tau.terms[0] += row.tau.terms;
 }
 
 /// Columns begin .. end - 1 of the gradients of all keys.
-void Accumulator::serveKeys(size_t count, int64_t begin, int64_t end) {
+template <typename Real>
+void Accumulator<Real>::serveKeys(size_t count, int64_t begin, int64_t end) {
   int64_t visible = 0;
   for (size_t n = 0; n < count; ++n)
     visible = std::max(visible, rows[n].visible);
-  std::vector<VectorTerm> vectors;
-  std::vector<DistanceTerm> differences;
+  std::vector<VectorTerm<Real>> vectors;
+  std::vector<DistanceTerm<Real>> differences;
   for (int64_t j = 0; j < visible; ++j) {
     vectors.clear();
     differences.clear();
     for (size_t n = 0; n < count; ++n) {
-      const RowBackward &row = rows[n];
+      const RowBackward<Real> &row = rows[n];
       if (j >= row.visible)
         continue;
-      for (const RowWeights &channel : row.weighted)
+      for (const RowWeights<Real> &channel : row.weighted)
         if (channel.v[j] > 0)
-          vectors.push_back({channel.v[j], row.gradient.data() + channel.offset,
-                             row.vectorBound.data() + channel.offset});
-      if (row.factors.sensitivity[j] > 0)
+          vectors.push_back({channel.v[j],
+                             row.gradient.values.data() + channel.offset,
+                             row.vectorBound.data() + channel.offset,
+                             row.gradient.terms.data() + channel.offset});
+      // Not where all are 0; a bound may be NaN.
+      if (row.factors.values[j] != 0 || row.factors.sensitivity[j] != 0 ||
+          row.factors.terms[j] != 0)
         differences.push_back({row.factors.values[j],
-                               row.factors.sensitivity[j],
+                               row.factors.sensitivity[j], row.factors.terms[j],
                                p.query(row.id.batch, row.id.row)});
     }
-    int64_t id = p.sequence(rows[0].id.batch)[j];
-    double *sum = gradients.table.values.data() + id * p.dModel;
-    double *bound = gradients.table.sensitivity.data() + id * p.dModel;
-    addVectorTerms(vectors.data(), vectors.size(), begin, end, sum, bound);
+    int64_t at = p.sequence(rows[0].id.batch)[j] * p.dModel;
+    KeySums<Real> sums = {table.values.data() + at,
+                          table.sensitivity.data() + at,
+                          table.terms.data() + at};
+    addVectorTerms(vectors.data(), vectors.size(), begin, end, sums);
     addDistanceTerms(differences.data(), differences.size(),
-                     p.key(rows[0].id.batch, j), begin, end, sum, bound);
+                     p.key(rows[0].id.batch, j), begin, end, sums);
   }
   for (size_t n = 0; n < count; ++n)
     if (rows[n].visible > 0)
       serveCopies(rows[n], begin, end);
 }
 
-void Accumulator::serveCopies(const RowBackward &row, int64_t begin,
-                              int64_t end) {
+template <typename Real>
+void Accumulator<Real>::serveCopies(const RowBackward<Real> &row, int64_t begin,
+                                    int64_t end) {
   int64_t offset = 0;
   const int64_t *index = row.indices.data();
   for (const Channel &channel : p.channels) {
     if (channel.isCopy()) {
       int64_t at = p.sequence(row.id.batch)[*index++] * p.dModel;
       for (int64_t col = begin; col < end; ++col) {
-        gradients.table.values[at + col] += row.gradient[offset + col];
-        gradients.table.sensitivity[at + col] += row.moved[offset + col];
+        table.values[at + col] += row.gradient.values[offset + col];
+        table.sensitivity[at + col] += row.moved[offset + col];
+        table.terms[at + col] += row.gradient.terms[offset + col];
       }
     }
     offset += channel.width(p.dModel);
   }
+}
+
+template <typename Real>
+void addAll(const Problem &problem, const std::vector<RowId> &rows,
+            const SignalGradient &dSignals, const BackwardOptions &options,
+            Gradients &gradients) {
+  Accumulator<Real> accumulator(problem, dSignals, options);
+  accumulator.addAll(rows);
+  accumulator.round(gradients);
 }
 
 } // namespace
@@ -167,18 +236,8 @@ Error oracle::backward(const Problem &problem, const std::vector<RowId> &rows,
                        const BackwardOptions &options, Gradients &gradients) {
   if (Error error = validate(problem, rows))
     return error;
-  gradients.queries.resize(problem.queries.size());
-  gradients.table.resize(problem.table.size());
-  gradients.tau.resize(1);
-  gradients.gammas.resize(problem.gammas.size());
-  Accumulator accumulator(problem, dSignals, options, gradients);
-  for (size_t begin = 0; begin < rows.size();) {
-    size_t end = begin + 1;
-    while (end < rows.size() && end - begin < rowsPerBlock &&
-           rows[end].batch == rows[begin].batch)
-      ++end;
-    accumulator.add(rows.data() + begin, end - begin);
-    begin = end;
-  }
+  auto add = options.arithmetic == Arithmetic::Double ? addAll<double>
+                                                      : addAll<long double>;
+  add(problem, rows, dSignals, options, gradients);
   return std::nullopt;
 }

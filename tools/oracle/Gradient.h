@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The gradient of sum dy * y as plain loops in float64. With x the channels,
-// y = x / max(||x||, 1e-10) and G_c the slice of dx for channel c:
+// The gradient of sum dy * y as plain loops, as in Oracle.h. With x the
+// channels, y = x / max(||x||, 1e-10) and G_c the slice of dx for channel c:
 //
 //   dx = (dy - y (y . dy)) / ||x||,  dy / 1e-10 where ||x|| <= 1e-10
 //
@@ -23,10 +23,12 @@
 //   entropy      dw_ij -= G (log max(w_ij, 1e-10) + [w_ij >= 1e-10])
 //   max_score    dz_im += G, m the lowest position of the largest z_ij
 //   softmax      dz_ij += w_ij (dw_ij - sum_k w_ik dw_ik)
-//   temperature  dtau += sum_j dz_ij dist_ij / t^2 if tau >= 0.01
+//   temperature  dtau += sum_j dz_ij (dist_ij - min_j dist_ij) / t^2 if
+//                tau >= 0.01, and all of dz_im dist_im / t^2 for max_score
 //                ddist_ij -= dz_ij / t
 //   distance     f_ij = 2 ddist_ij (sq_l2), ddist_ij / dist_ij (l2; 0 at 0)
 //                dq_i = sum_j f_ij (q_i - k_j)    dk_j -= f_ij (q_i - k_j)
+//                sum_j f_ij (sq_l2) = 2 (G_spread tau - G_max_score / t)
 //   lookup       dtable[v] = sum over j with ids_j = v of dk_j
 //
 // With every element comes its sensitivity s: if each score z_ij is off by at
@@ -49,9 +51,8 @@
 // dtau is some hundred times the worst case and would excuse anything.
 //
 // Where all terms cancel, as in a row of one key, rounding is left. Therefore
-// r = t / 4 (||q_i||^2 + max_j ||k_j||^2) times the terms as they stand above,
-// |G . k_j| + u |G . value| for |h|, is part of s: in float32, where e is
-// 4 2^-24 / t times such squares, that is at least one unit roundoff of each.
+// each element also comes with the sum of its absolute terms as they stand
+// above, |G . k_j| + u |G . value| for |h|: a unit roundoff of each may remain.
 //
 // Chosen indices, and which side of a kink a row is on, are taken as given.
 //
@@ -65,13 +66,15 @@
 namespace raytention {
 namespace oracle {
 
-/// The gradient of one input and, for each element, its sensitivity.
+/// The gradient of one input and, for each element, its sensitivity and the sum
+/// of its absolute terms. Either is infinite where double does not hold it.
 struct GradientPart {
-  std::vector<double> values, sensitivity;
+  std::vector<double> values, sensitivity, terms;
 
   void resize(size_t size) {
     values.assign(size, 0.0);
     sensitivity.assign(size, 0.0);
+    terms.assign(size, 0.0);
   }
 };
 
@@ -87,6 +90,8 @@ using SignalGradient = std::function<void(RowId id, double *dy)>;
 
 struct BackwardOptions {
   int threads = 0; ///< 0: one per core
+  /// Of the values; what bounds an error is double.
+  Arithmetic arithmetic = Arithmetic::Double;
   /// Makes scores wrong, to see what that does to a gradient.
   ScoreShift scoreShift;
   /// Where not empty: keys to take for copies instead, if scores that are off

@@ -32,7 +32,13 @@ std::string placeOf(int64_t index, const std::vector<int64_t> &shape) {
 
 /// What all items of one check share.
 struct Rule {
-  double tol, e, smallest, keys;
+  double tol, e, roundoff, smallest, keys;
+
+  /// What an element may be off by, besides tol.
+  double allowance(const GradientPart &part, size_t n) const {
+    double sum = e * part.sensitivity[n] + roundoff * part.terms[n];
+    return std::isnan(sum) ? infinity : sum;
+  }
 
   CheckItem compare(const std::string &name, const GradientPart &expected,
                     const GradientValue &value,
@@ -52,28 +58,38 @@ double difference(double a, double b) {
   return std::isfinite(d) ? d : infinity;
 }
 
+/// Whether rounding of the terms leaves as much as any of the values.
+bool isZero(const GradientPart &part, double roundoff) {
+  for (size_t n = 0; n < part.values.size(); ++n)
+    if (std::fabs(part.values[n]) > roundoff * part.terms[n] ||
+        !std::isfinite(part.terms[n]))
+      return false;
+  return true;
+}
+
 CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
                         const GradientValue &value,
                         const std::vector<int64_t> &shape) const {
-  double sensitivity = largestOf(expected.sensitivity);
   CheckItem item;
   item.name = name;
   item.tol = tol;
-  item.magnitude = largestOf(expected.values);
-  item.scoreError = e * sensitivity;
-  double flushed = smallest * std::max(1.0, keys * sensitivity);
+  item.isZero = isZero(expected, roundoff);
+  item.magnitude = item.isZero ? 0 : largestOf(expected.values);
+  double flushed =
+      smallest * std::max(1.0, keys * largestOf(expected.sensitivity));
   double error = 0, excess = -infinity;
   for (size_t n = 0; n < expected.values.size(); ++n) {
     double err = difference(expected.values[n], value(n));
-    double over = err - e * expected.sensitivity[n] - flushed;
+    double allowed = allowance(expected, n), over = err - allowed - flushed;
     error = std::max(error, err);
+    item.scoreError = std::max(item.scoreError, allowed);
     if (over > excess) {
       excess = over;
       item.where = placeOf(n, shape);
     }
   }
   item.err = item.magnitude > 0 ? error / item.magnitude : error;
-  item.passed = std::isfinite(error) && excess <= tol * item.magnitude;
+  item.judge(std::isfinite(error) && excess <= tol * item.magnitude);
   return item;
 }
 
@@ -111,13 +127,13 @@ private:
   void compareRow(const char *name, const GradientValue &value, int64_t row,
                   const std::vector<int64_t> &shape) {
     if (item.name.empty())
-      item.passed = true;
+      item.verdict = Verdict::Passed;
     item.name = "gradient padding";
     for (int64_t n = row * p.dModel; n < (row + 1) * p.dModel; ++n) {
       double err = difference(value(n), 0);
       if (err > item.err) {
         item.err = err;
-        item.passed = false;
+        item.verdict = Verdict::Failed;
         item.where = name + placeOf(n, shape);
       }
     }
@@ -152,23 +168,25 @@ Error oracle::checkGradients(const Problem &problem,
   backwardOptions.progress = progress;
   if (Error error = validate(problem, rows))
     return error;
-  double e = measureScales(problem, rows, options).e;
+  ScoreScales scales = measureScales(problem, rows, options);
+  backwardOptions.arithmetic = oracleArithmetic(options.dtype);
   backwardOptions.choice = computed.indices;
-  backwardOptions.scoreError = e;
+  backwardOptions.scoreError = scales.keyError;
   Gradients expected;
   if (Error error =
           backward(problem, rows, dSignals, backwardOptions, expected))
     return error;
   report = {};
   report.numRows = rows.size();
-  report.e = e;
+  report.e = scales.e;
   Rule rule = {options.tol > 0 ? options.tol : gradientTolerance(options.dtype),
-               report.e, smallestNormal(options.dtype),
+               report.e, unitRoundoff(options.dtype),
+               smallestNormal(options.dtype),
                static_cast<double>(problem.numKeys)};
   auto compare = [&](const char *name, const GradientPart &part,
                      const GradientValue &value, std::vector<int64_t> shape) {
     if (!part.values.empty())
-      report.items.push_back(rule.compare(name, part, value, shape));
+      report.add(rule.compare(name, part, value, shape));
   };
   compare("dq", expected.queries, computed.queries,
           {problem.batch, problem.numQueries, problem.dModel});
@@ -180,9 +198,6 @@ Error oracle::checkGradients(const Problem &problem,
   Padding padding(problem);
   padding.compareAll(computed);
   if (!padding.item.name.empty())
-    report.items.push_back(padding.item);
-  report.passed =
-      std::all_of(report.items.begin(), report.items.end(),
-                  [](const CheckItem &item) { return item.passed; });
+    report.add(padding.item);
   return std::nullopt;
 }

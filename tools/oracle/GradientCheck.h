@@ -8,11 +8,13 @@
 //
 // Compares computed gradients with those of the oracle, element by element:
 //
-//   |err| <= tol max|gradient| + e s
+//   |err| <= tol max|gradient| + e s + u terms
 //
 // max|gradient| is over all elements of that gradient, e is the score error of
-// Check.h over the rows that have a dy, and s the element's own sensitivity,
-// see Gradient.h.
+// ScoreError.h over the rows that have a dy, s the element's own sensitivity,
+// u the unit roundoff and terms the sum of the element's absolute terms, see
+// Gradient.h. Where no value is above u terms, the gradient is 0 within
+// rounding: see Check.h for that, and for what is unchecked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +45,7 @@ struct ComputedGradients {
 /// others. Items: "dq", "dtable", "dtau", "dgammas", those without elements
 /// excepted; then "gradient padding" if a row lies beyond its sequence or a
 /// token is seen by no row, where nothing but zeros will do. In an item,
-/// scoreError is e times the largest s.
+/// scoreError is the largest e s + u terms.
 ///
 /// A copy hands its gradient to the key that the computed row chose, where
 /// check() would accept that key.

@@ -19,40 +19,63 @@
 namespace raytention {
 namespace oracle {
 
-/// dots[j] = sum_d vector[d] table[ids[j], d] for 0 <= j < numKeys.
-void keyDots(const double *vector, const double *table, const int64_t *ids,
-             int64_t numKeys, int64_t width, double *dots);
+/// For 0 <= j < numKeys: gradientDots[j] = G . k_j, yDots[j] = y . k_j and
+/// squares[j] = ||k_j - centre||^2. G, y and centre are [width].
+void keyProducts(const double *gradient, const double *y, const double *centre,
+                 const double *table, const int64_t *ids, int64_t numKeys,
+                 int64_t width, double *gradientDots, double *yDots,
+                 double *squares);
+void keyProducts(const long double *gradient, const double *y,
+                 const double *centre, const double *table, const int64_t *ids,
+                 int64_t numKeys, int64_t width, long double *gradientDots,
+                 double *yDots, double *squares);
 
 /// sum[d] += sum_j weights[j] (centre[d] - table[ids[j], d]).
 void weightedDifferences(const double *weights, const int64_t *ids,
                          int64_t numKeys, const double *centre,
                          const double *table, int64_t width, double *sum);
+void weightedDifferences(const long double *weights, const int64_t *ids,
+                         int64_t numKeys, const long double *centre,
+                         const double *table, int64_t width, long double *sum);
 
 /// sum[d] += sum_j weights[j] |centre[d] - table[ids[j], d]|.
 void weightedAbsDifferences(const double *weights, const int64_t *ids,
                             int64_t numKeys, const double *centre,
                             const double *table, int64_t width, double *sum);
 
+/// Where the parts of a key's gradient are added up, all [width].
+template <typename Real> struct KeySums {
+  Real *values;
+  double *sensitivity, *terms;
+};
+
 /// One row's share in the gradient of one key: factor * vector[d], and the
-/// same with the bound of what a wrong score does to it.
-struct VectorTerm {
-  double factor;
-  const double *vector, *bound;
+/// same with what a wrong score does to it and with its absolute terms.
+template <typename Real> struct VectorTerm {
+  Real factor;
+  const Real *vector;
+  const double *sensitivity, *terms;
 };
 
 /// One row's share through the distance: -factor * (query[d] - key[d]).
-struct DistanceTerm {
-  double factor, bound;
+template <typename Real> struct DistanceTerm {
+  Real factor;
+  double sensitivity, terms;
   const double *query;
 };
 
-/// Adds terms to the columns begin .. end - 1 of a key's gradient and of its
-/// bound, both [width], as is `key`.
-void addVectorTerms(const VectorTerm *terms, int64_t count, int64_t begin,
-                    int64_t end, double *sum, double *bound);
-void addDistanceTerms(const DistanceTerm *terms, int64_t count,
+/// Adds `count` terms to the columns begin .. end - 1 of a key's sums; `key` is
+/// [width].
+void addVectorTerms(const VectorTerm<double> *terms, int64_t count,
+                    int64_t begin, int64_t end, KeySums<double> sums);
+void addVectorTerms(const VectorTerm<long double> *terms, int64_t count,
+                    int64_t begin, int64_t end, KeySums<long double> sums);
+void addDistanceTerms(const DistanceTerm<double> *terms, int64_t count,
                       const double *key, int64_t begin, int64_t end,
-                      double *sum, double *bound);
+                      KeySums<double> sums);
+void addDistanceTerms(const DistanceTerm<long double> *terms, int64_t count,
+                      const double *key, int64_t begin, int64_t end,
+                      KeySums<long double> sums);
 
 } // namespace oracle
 } // namespace raytention

@@ -25,6 +25,9 @@
 #define ORACLE_VERSIONS
 #endif
 
+/// Of what such functions share: inlined, it is compiled as they are.
+#define ORACLE_INLINE static inline __attribute__((always_inline))
+
 namespace raytention {
 namespace oracle {
 

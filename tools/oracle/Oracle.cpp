@@ -1,4 +1,4 @@
-//===- Oracle.cpp - the float64 forward pass, row by row ------------------===//
+//===- Oracle.cpp - the forward pass, row by row --------------------------===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,20 +16,37 @@
 using namespace raytention;
 using namespace raytention::oracle;
 
+using IndexedCallback = std::function<void(size_t, const Row &, int)>;
+
 /// One scratch per worker.
-static void
-runWorkers(const Problem &problem, const std::vector<RowId> &rows, int threads,
-           const std::function<void(size_t, const Row &, int)> &callback) {
-  std::vector<RowForward> scratch(workerCount(threads), RowForward(problem));
+template <typename Real>
+static void runWorkers(const Problem &problem, const std::vector<RowId> &rows,
+                       int threads, const IndexedCallback &callback) {
+  std::vector<RowForward<Real>> scratch(workerCount(threads),
+                                        RowForward<Real>(problem));
+  std::vector<Row> rounded(scratch.size());
   forEachIndex(rows.size(), threads, [&](size_t n, int worker) {
-    callback(n, scratch[worker].compute(rows[n]), worker);
+    scratch[worker].compute(rows[n]).round(rounded[worker]);
+    callback(n, rounded[worker], worker);
   });
 }
 
-double oracle::logSmallestWeight() {
-  static const double value = std::log(1e-10);
+static void run(const Problem &problem, const std::vector<RowId> &rows,
+                int threads, Arithmetic arithmetic,
+                const IndexedCallback &callback) {
+  if (arithmetic == Arithmetic::Double)
+    runWorkers<double>(problem, rows, threads, callback);
+  else
+    runWorkers<long double>(problem, rows, threads, callback);
+}
+
+template <typename Real> Real oracle::logSmallestWeight() {
+  static const Real value = std::log(Real(1e-10L));
   return value;
 }
+
+template double oracle::logSmallestWeight<double>();
+template long double oracle::logSmallestWeight<long double>();
 
 std::vector<RowId> oracle::allRows(const Problem &problem) {
   std::vector<RowId> rows;
@@ -52,22 +69,25 @@ Error oracle::validate(const Problem &problem, const std::vector<RowId> &rows) {
 }
 
 Error oracle::forEachRow(const Problem &problem, const std::vector<RowId> &rows,
-                         int threads, const RowCallback &callback) {
+                         int threads, const RowCallback &callback,
+                         Arithmetic arithmetic) {
   if (Error error = validate(problem, rows))
     return error;
-  runWorkers(problem, rows, threads, [&](size_t, const Row &row, int worker) {
-    callback(row, worker);
-  });
+  run(problem, rows, threads, arithmetic,
+      [&](size_t, const Row &row, int worker) { callback(row, worker); });
   return std::nullopt;
 }
 
 Error oracle::forward(const Problem &problem, const std::vector<RowId> &rows,
-                      int threads, std::vector<Row> &results) {
+                      int threads, std::vector<Row> &results,
+                      Arithmetic arithmetic) {
   if (Error error = validate(problem, rows))
     return error;
   results.assign(rows.size(), {});
-  runWorkers(problem, rows, threads, [&](size_t n, const Row &row, int) {
-    results[n] = {row.id, row.x, row.y, row.norm, row.indices, row.lse, {}};
+  run(problem, rows, threads, arithmetic, [&](size_t n, const Row &row, int) {
+    results[n] = row;
+    results[n].scores = {};
+    results[n].shifted = {};
   });
   return std::nullopt;
 }

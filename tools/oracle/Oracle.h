@@ -1,4 +1,4 @@
-//===- Oracle.h - the float64 forward pass, row by row ----------*- C++ -*-===//
+//===- Oracle.h - the forward pass, row by row ------------------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,12 +7,17 @@
 //===----------------------------------------------------------------------===//
 //
 // What every compiled attention is checked against: the formulas of the
-// forward pass as plain loops in float64, sharing no code with the compiler or
-// the runtime. One row at a time, O(T + S) memory per thread.
+// forward pass as plain loops in double, or in long double for what computes in
+// double itself; sharing no code with the compiler or the runtime. One row at a
+// time, O(T + S) memory per thread.
 //
 //   dist_ij = ||q_i - k_j||^2 or its root, by differences;  k_j = table[ids_j]
 //   z_ij    = -dist_ij / t,     t = max(tau, 0.01),         j <= i, j < length
-//   w_ij    = exp(z_ij - lse_i), lse_i = log sum_j exp(z_ij)
+//   w_ij    = exp(z_ij - m_i - log l_i), m_i = max z_ij,
+//             l_i = sum_j exp(z_ij - m_i)
+//
+// m and log l are never added up where a weight depends on it: where |z| is
+// large their sum has no digits left for it.
 //
 //   centroid     sum_j w_ij k_j
 //   decay        (sum_j a_ij k_j) / max(S_i, 1e-8),  a_ij = w_ij g^p_ij,
@@ -52,6 +57,9 @@ struct RowId {
   }
 };
 
+/// What a row is computed in. Results are rounded to double either way.
+enum class Arithmetic { Double, Extended };
+
 /// The result of one row. Beyond the length of its sequence x and y are zeros,
 /// the norm is 0 and the indices are -1.
 struct Row {
@@ -62,9 +70,14 @@ struct Row {
   /// The chosen key of each copying channel, in channel order: a position in
   /// the sequence. Equal z go to the lowest position.
   std::vector<int64_t> indices;
-  double lse = 0; ///< log sum_j exp(z_ij)
-  /// z_ij of the visible keys. forward() drops it, forEachRow() shows it.
-  std::vector<double> scores;
+  double lse = 0;    ///< log sum_j exp(z_ij) = m + log l
+  double logSum = 0; ///< log l
+  /// z_ij of the visible keys, and z_ij - m, which has more digits near m.
+  /// forward() drops both, forEachRow() shows them.
+  std::vector<double> scores, shifted;
+  /// min(1, S / 1e-8) of each channel, in channel order; 1 of those that do not
+  /// decay.
+  std::vector<double> floors;
 };
 
 /// What is added to the score of a key, by its row and position.
@@ -89,15 +102,18 @@ using RowCallback = std::function<void(const Row &row, int worker)>;
 /// Fails on what validate() refuses.
 [[nodiscard]] Error forEachRow(const Problem &problem,
                                const std::vector<RowId> &rows, int threads,
-                               const RowCallback &callback);
+                               const RowCallback &callback,
+                               Arithmetic arithmetic = Arithmetic::Double);
 
 /// The same with the results kept, in the order of `rows`.
 [[nodiscard]] Error forward(const Problem &problem,
                             const std::vector<RowId> &rows, int threads,
-                            std::vector<Row> &results);
+                            std::vector<Row> &results,
+                            Arithmetic arithmetic = Arithmetic::Double);
 
 /// log of the weight that the antitop channel and the entropy stop at, 1e-10.
-double logSmallestWeight();
+/// Real: double or long double.
+template <typename Real = double> Real logSmallestWeight();
 
 } // namespace oracle
 } // namespace raytention

@@ -40,7 +40,9 @@ struct Problem {
   std::vector<double> queries; ///< [B, Tq, D]
   std::vector<double> table;   ///< [V, D]
   std::vector<int64_t> ids;    ///< [B, T], 0 <= id < V
-  double tau = 1;              ///< any finite number; t = max(tau, 0.01)
+  double tau = 1;              ///< any finite number; t = max(tau, tauFloor)
+  /// 0.01 as the accumulations of the other side round it: temperatureFloor().
+  double tauFloor = 0.01;
   std::vector<double> gammas = {0.99, 0.5, 0.88, 0.993, 0.3};
   int64_t queryOffset = 0;      ///< row i of q stands at i + queryOffset
   std::vector<int64_t> lengths; ///< [B], 0..T; empty: all T
@@ -50,7 +52,7 @@ struct Problem {
   std::vector<Channel> channels;
 
   /// t, by which distances are divided.
-  double temperature() const { return tau > 0.01 ? tau : 0.01; }
+  double temperature() const { return tau > tauFloor ? tau : tauFloor; }
   int64_t length(int64_t b) const {
     return lengths.empty() ? numKeys : lengths[b];
   }
@@ -75,8 +77,9 @@ struct Problem {
 };
 
 /// What is wrong with `problem`, if anything: shapes, ids (naming the
-/// position), lengths, gammas outside [2^-100, 1], inputs that are not finite
-/// or whose squared norm passes 1e300.
+/// position), lengths, gammas outside [2^-100, 1], and rows that some visible
+/// position reads, where they are not finite or their squared norm passes
+/// 2^1000. What stands in other rows changes nothing.
 [[nodiscard]] Error validate(const Problem &problem);
 
 } // namespace oracle

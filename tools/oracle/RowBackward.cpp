@@ -10,6 +10,7 @@
 
 #include "tools/oracle/GradientLoops.h"
 #include "tools/oracle/Loops.h"
+#include "tools/oracle/Sum.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +19,9 @@
 using namespace raytention;
 using namespace raytention::oracle;
 
-RowBackward::RowBackward(const Problem &problem,
-                         const std::vector<double> &tableNorms)
+template <typename Real>
+RowBackward<Real>::RowBackward(const Problem &problem,
+                               const std::vector<double> &tableNorms)
     : p(problem), tableNorms(tableNorms) {
   int64_t offset = 0;
   for (const Channel &channel : p.channels) {
@@ -29,24 +31,26 @@ RowBackward::RowBackward(const Problem &problem,
   }
 }
 
-void RowBackward::compute(const Row &computed, const double *dy) {
+template <typename Real>
+void RowBackward<Real>::compute(const RowState<Real> &computed,
+                                const double *dy) {
   row = &computed;
   id = row->id;
-  visible = row->scores.size();
+  visible = row->shifted.size();
   indices = row->indices;
   queries.resize(p.dModel);
-  tau.resize(1);
+  tau = {};
   gammas.resize(p.gammas.size());
   if (visible == 0)
     return;
   computeWeights();
   computeMeans();
   project(dy);
-  for (RowWeights &channel : weighted)
-    channel.compute(p, *row, weights, gradient, terms);
+  for (RowWeights<Real> &channel : weighted)
+    channel.compute(p, *row, gradient);
   boundProjection();
 
-  for (const RowWeights &channel : weighted)
+  for (const RowWeights<Real> &channel : weighted)
     addWeighted(channel);
   int64_t offset = 0;
   for (const Channel &channel : p.channels) {
@@ -62,78 +66,81 @@ void RowBackward::compute(const Row &computed, const double *dy) {
   applyDistance();
 }
 
-void RowBackward::computeWeights() {
+template <typename Real> void RowBackward<Real>::computeWeights() {
   scores.resize(visible);
   distances.resize(visible);
   factors.resize(visible);
-  rounded.assign(visible, 0.0);
-  total = largestGradient = largestBound = 0;
-  weights.resize(visible);
-  dist.resize(visible);
+  ownTerms.assign(visible, 0.0);
+  own = largest = {};
+  gradient.weights.resize(visible);
   for (int64_t j = 0; j < visible; ++j) {
-    double w = std::exp(row->scores[j] - row->lse);
-    weights[j] = w < smallestUsedWeight ? 0 : w;
-    dist[j] = -row->scores[j] * p.temperature();
+    Real w = row->weight(j);
+    gradient.weights[j] = w < smallestUsedWeight ? 0 : w;
   }
-  largest = std::max_element(row->scores.begin(), row->scores.end()) -
-            row->scores.begin();
 }
 
-void RowBackward::computeMeans() {
+template <typename Real> void RowBackward<Real>::computeMeans() {
   const double *query = p.query(id.batch, id.row);
-  double square = 0, keyNorm = 0;
+  querySquare = 0;
   for (int64_t col = 0; col < p.dModel; ++col)
-    square += query[col] * query[col];
-  meanDistance = meanLog = 0;
+    querySquare += query[col] * query[col];
+  Sum<Real> distance, log;
   for (int64_t j = 0; j < visible; ++j) {
-    keyNorm = std::max(keyNorm, tableNorms[p.sequence(id.batch)[j]]);
-    meanDistance += weights[j] * dist[j];
-    meanLog += weights[j] * (logWeight(j) + isAbove(j));
+    distance.add(gradient.weights[j] * row->dist[j]);
+    log.add(gradient.weights[j] * (logWeight(j) + isAbove(j)));
   }
-  square += keyNorm * keyNorm;
-  rounding = square > 0 ? p.temperature() / (4 * square) : 0;
+  meanDistance = distance.value();
+  meanLog = log.value();
   centroid.resize(p.dModel);
-  weightedSum(weights.data(), p.sequence(id.batch), visible, p.table.data(),
-              p.dModel, centroid.data());
+  weightedSum(gradient.weights.data(), p.sequence(id.batch), visible,
+              p.table.data(), p.dModel, centroid.data());
+  narrowCentroid.assign(centroid.begin(), centroid.end());
 }
 
-bool RowBackward::isAbove(int64_t j) const {
-  return row->scores[j] - row->lse >= logSmallestWeight();
+template <typename Real> bool RowBackward<Real>::isAbove(int64_t j) const {
+  return row->shifted[j] - row->logSum >= logSmallestWeight<Real>();
 }
 
 /// log max(w_j, 1e-10).
-double RowBackward::logWeight(int64_t j) const {
-  return std::max(row->scores[j] - row->lse, logSmallestWeight());
+template <typename Real> Real RowBackward<Real>::logWeight(int64_t j) const {
+  return std::max(row->shifted[j] - row->logSum, logSmallestWeight<Real>());
 }
 
 //===----------------------------------------------------------------------===//
 // The normalisation of the row
 //===----------------------------------------------------------------------===//
 
-void RowBackward::project(const double *dy) {
-  gradient.assign(dy, dy + row->y.size());
-  bool free = row->norm > 1e-10;
-  along = 0;
-  for (size_t s = 0; s < gradient.size(); ++s)
-    along += row->y[s] * dy[s];
-  for (size_t s = 0; s < gradient.size(); ++s)
-    gradient[s] =
-        free ? (dy[s] - row->y[s] * along) / row->norm : dy[s] / 1e-10;
+template <typename Real> void RowBackward<Real>::project(const double *dy) {
+  size_t width = row->y.size();
+  std::vector<Real> &values = gradient.values;
+  gradient.y.assign(row->y.begin(), row->y.end());
+  values.assign(dy, dy + width);
+  gradient.terms.resize(width);
+  bool free = row->norm > Real(1e-10L);
+  Sum<Real> dot;
+  for (size_t s = 0; s < width; ++s)
+    dot.add(row->y[s] * dy[s]);
+  along = dot.value();
   // A dot product of S terms, a difference and a quotient round.
   constexpr double roundings = 4;
-  terms.resize(gradient.size());
-  for (size_t s = 0; s < gradient.size(); ++s)
-    terms[s] = free ? roundings *
-                          (std::fabs(dy[s]) + std::fabs(row->y[s] * along)) /
-                          row->norm
-                    : std::fabs(gradient[s]);
+  double norm = static_cast<double>(row->norm);
+  for (size_t s = 0; s < width; ++s) {
+    Real projected = row->y[s] * along;
+    values[s] = free ? (dy[s] - projected) / row->norm : dy[s] / Real(1e-10L);
+    gradient.terms[s] =
+        free ? roundings * ((std::fabs(dy[s]) +
+                             std::fabs(static_cast<double>(projected))) /
+                            norm)
+             : std::fabs(static_cast<double>(values[s]));
+  }
 }
 
 /// Adds up, over the channels, sum_j |d_j| in `moved`, and the products of
 /// each d_j with G and y.
-void RowBackward::addMoves(std::vector<double> &withGradient,
-                           std::vector<double> &withY) {
-  for (const RowWeights &channel : weighted) {
+template <typename Real>
+void RowBackward<Real>::addMoves(std::vector<double> &withGradient,
+                                 std::vector<double> &withY) {
+  for (const RowWeights<Real> &channel : weighted) {
     for (int64_t j = 0; j < visible; ++j) {
       withGradient[j] += channel.moveAlongGradient(j);
       withY[j] += channel.moveAlongY(j);
@@ -146,9 +153,10 @@ void RowBackward::addMoves(std::vector<double> &withGradient,
   for (const Channel &channel : p.channels) {
     if (channel.isScalar()) {
       moveScalar(channel.kind, move);
+      double g = static_cast<double>(gradientAt(offset));
       for (int64_t j = 0; j < visible; ++j) {
-        withGradient[j] += gradient[offset] * move[j];
-        withY[j] += row->y[offset] * move[j];
+        withGradient[j] += g * move[j];
+        withY[j] += gradient.y[offset] * move[j];
         moved[offset] += std::fabs(move[j]);
       }
     }
@@ -157,41 +165,48 @@ void RowBackward::addMoves(std::vector<double> &withGradient,
 }
 
 /// d_j of a scalar channel.
-void RowBackward::moveScalar(ChannelKind kind, std::vector<double> &move) {
+template <typename Real>
+void RowBackward<Real>::moveScalar(ChannelKind kind,
+                                   std::vector<double> &move) {
+  double mean = static_cast<double>(meanDistance), t = p.temperature();
   for (int64_t j = 0; j < visible; ++j)
     switch (kind) {
     case ChannelKind::Spread:
-      move[j] = p.tau * weights[j] * (dist[j] - meanDistance - p.temperature());
+      move[j] = p.tau * weight(j) * (dist(j) - mean - t);
       break;
     case ChannelKind::Entropy:
-      move[j] = -weights[j] * (logWeight(j) + isAbove(j) - meanLog);
+      move[j] =
+          -weight(j) * static_cast<double>(logWeight(j) + isAbove(j) - meanLog);
       break;
     default:
-      move[j] = j == largest;
+      move[j] = j == row->nearest;
     }
 }
 
 /// How much G changes with the normalisation of the row.
-void RowBackward::boundProjection() {
-  moved.assign(gradient.size(), 0.0);
-  vectorBound.assign(gradient.size(), 0.0);
+template <typename Real> void RowBackward<Real>::boundProjection() {
+  size_t width = gradient.values.size();
+  moved.assign(width, 0.0);
+  vectorBound.assign(width, 0.0);
   alongMove = alongY = alongGradient = 0;
-  if (row->norm > 1e-10) {
+  if (row->norm > Real(1e-10L)) {
     std::vector<double> withGradient(visible, 0.0), withY(visible, 0.0);
     addMoves(withGradient, withY);
-    alongMove = std::fabs(along) / (row->norm * row->norm);
+    double norm = static_cast<double>(row->norm);
+    double dot = static_cast<double>(along);
+    alongMove = std::fabs(dot) / (norm * norm);
     for (int64_t j = 0; j < visible; ++j) {
-      alongY += std::fabs(along * withY[j] / row->norm - withGradient[j]);
+      alongY += std::fabs(dot * withY[j] / norm - withGradient[j]);
       alongGradient += std::fabs(withY[j]);
     }
-    alongY /= row->norm;
-    alongGradient /= row->norm;
+    alongY /= norm;
+    alongGradient /= norm;
   }
-  for (size_t s = 0; s < gradient.size(); ++s) {
-    moved[s] = alongMove * moved[s] + alongY * std::fabs(row->y[s]) +
-               alongGradient * std::fabs(gradient[s]);
-    moved[s] += rounding * terms[s];
-    vectorBound[s] = 2 * std::fabs(gradient[s]) + moved[s];
+  for (size_t s = 0; s < width; ++s) {
+    double g = std::fabs(static_cast<double>(gradient.values[s]));
+    moved[s] = alongMove * moved[s] + alongY * std::fabs(gradient.y[s]) +
+               alongGradient * g;
+    vectorBound[s] = 2 * g + moved[s];
   }
 }
 
@@ -199,72 +214,110 @@ void RowBackward::boundProjection() {
 // Temperature and distance
 //===----------------------------------------------------------------------===//
 
-/// Changes of dz_j sum to 0: distances count from their mean.
-void RowBackward::applyTemperature() {
-  double t = p.temperature();
-  double value = largestGradient * dist[largest];
-  double bound = largestBound * dist[largest] + std::fabs(largestGradient) * t;
+/// dz_j and its changes sum to 0: distances count from the smallest, those of
+/// the changes from their mean.
+template <typename Real> void RowBackward<Real>::applyTemperature() {
+  double t = p.temperature(), mean = static_cast<double>(meanDistance);
+  int64_t m = row->nearest;
+  Real least = row->dist[m];
+  Sum<Real> value;
+  value.add(largest.value * least);
+  double bound = largest.sensitivity * dist(m) +
+                 std::fabs(static_cast<double>(largest.value)) * t;
+  double terms = largest.terms * dist(m);
   for (int64_t j = 0; j < visible; ++j) {
-    value += scores.values[j] * dist[j];
-    bound += scores.sensitivity[j] * std::fabs(dist[j] - meanDistance) +
-             std::fabs(scores.values[j]) * t + rounded[j] * dist[j];
-    distances.values[j] -= scores.values[j] / t;
+    Real beyond = row->dist[j] - least;
+    value.add(scores.values[j] * beyond);
+    bound += scores.sensitivity[j] * std::fabs(dist(j) - mean) +
+             std::fabs(static_cast<double>(scores.values[j])) * t;
+    terms += scores.terms[j] * static_cast<double>(beyond);
+    distances.values[j] -= scores.values[j] / Real(t);
     distances.sensitivity[j] += scores.sensitivity[j] / t;
-    rounded[j] /= t;
+    distances.terms[j] += scores.terms[j] / t;
   }
-  distances.values[largest] -= largestGradient / t;
-  distances.sensitivity[largest] += largestBound / t;
-  total += largestBound / t;
-  if (p.tau >= 0.01) {
-    tau.values[0] += value / (t * t);
-    tau.sensitivity[0] += bound / (t * t);
+  distances.values[m] -= largest.value / Real(t);
+  distances.sensitivity[m] += largest.sensitivity / t;
+  ownTerms[m] += largest.terms / t;
+  own.value -= largest.value / Real(t);
+  own.sensitivity += largest.sensitivity / t;
+  own.terms += largest.terms / t;
+  if (p.tau >= p.tauFloor) {
+    tau.value += value.value() / Real(t) / Real(t);
+    tau.sensitivity += bound / t / t;
+    tau.terms += terms / t / t;
   }
 }
 
-void RowBackward::applyDistance() {
+template <typename Real> void RowBackward<Real>::applyDistance() {
   const double *query = p.query(id.batch, id.row);
-  double square = 0;
-  for (int64_t col = 0; col < p.dModel; ++col)
-    square += query[col] * query[col];
   for (int64_t j = 0; j < visible; ++j) {
-    double value = distances.values[j];
-    double bound = distances.sensitivity[j] + rounded[j];
+    Real value = distances.values[j];
+    double bound = distances.sensitivity[j];
+    double terms = distances.terms[j] + ownTerms[j];
     if (p.metric == Metric::SqL2) {
       factors.values[j] = 2 * value;
       factors.sensitivity[j] = 2 * bound;
-    } else if (dist[j] > 0) {
+      factors.terms[j] = 2 * terms;
+    } else if (row->dist[j] > 0) {
       // Short distances are recomputed by differences: those are right.
-      double norm = tableNorms[p.sequence(id.batch)[j]];
-      if (dist[j] * dist[j] >= 0x1p-10 * (square + norm * norm))
-        bound += std::fabs(value) * p.temperature() / dist[j];
-      factors.values[j] = value / dist[j];
-      factors.sensitivity[j] = bound / dist[j];
+      double norm = tableNorms[p.sequence(id.batch)[j]], d = dist(j);
+      if (d * d >= 0x1p-10 * (querySquare + norm * norm))
+        bound += std::fabs(static_cast<double>(value)) * p.temperature() / d;
+      factors.values[j] = value / row->dist[j];
+      factors.sensitivity[j] = bound / d;
+      factors.terms[j] = terms / d;
     }
   }
-  weightedDifferences(factors.values.data(), p.sequence(id.batch), visible,
-                      query, p.table.data(), p.dModel, queries.values.data());
+  computeQueries(query);
   boundQueries(query);
 }
 
-/// Squared, the changes of f_j sum to twice `total`: only what is the same for
-/// all keys is multiplied by q, the rest by the keys' distance from their mean.
-void RowBackward::boundQueries(const double *query) {
+/// Squared, f_j sums to twice the channels' own part: only that is multiplied
+/// by q, the rest by the keys' distance from their mean.
+template <typename Real>
+void RowBackward<Real>::computeQueries(const double *query) {
+  std::vector<Real> centre(query, query + p.dModel);
+  if (p.metric == Metric::SqL2) {
+    for (int64_t col = 0; col < p.dModel; ++col)
+      queries.values[col] = 2 * own.value * (centre[col] - centroid[col]);
+    centre = centroid;
+  }
+  weightedDifferences(factors.values.data(), p.sequence(id.batch), visible,
+                      centre.data(), p.table.data(), p.dModel,
+                      queries.values.data());
+}
+
+/// As computeQueries() for what wrong scores do.
+template <typename Real>
+void RowBackward<Real>::boundQueries(const double *query) {
   const int64_t *ids = p.sequence(id.batch);
-  double *bound = queries.sensitivity.data();
+  auto add = [&](const std::vector<double> &weights, const double *centre,
+                 std::vector<double> &sum) {
+    weightedAbsDifferences(weights.data(), ids, visible, centre, p.table.data(),
+                           p.dModel, sum.data());
+  };
+  std::vector<double> &bound = queries.sensitivity, &terms = queries.terms;
   if (p.metric == Metric::L2) {
-    weightedAbsDifferences(factors.sensitivity.data(), ids, visible, query,
-                           p.table.data(), p.dModel, bound);
+    add(factors.sensitivity, query, bound);
+    add(factors.terms, query, terms);
     return;
   }
-  weightedAbsDifferences(distances.sensitivity.data(), ids, visible,
-                         centroid.data(), p.table.data(), p.dModel, bound);
+  const double *mean = narrowCentroid.data();
+  add(distances.sensitivity, mean, bound);
   // Not with q - k: the gradient may be summed as q sum_j f_j - sum_j f_j k_j.
   std::vector<double> origin(p.dModel, 0.0);
-  weightedAbsDifferences(rounded.data(), ids, visible, origin.data(),
-                         p.table.data(), p.dModel, bound);
-  double all = std::accumulate(rounded.begin(), rounded.end(), 0.0);
-  for (int64_t col = 0; col < p.dModel; ++col)
-    bound[col] =
-        2 * (bound[col] + total * std::fabs(query[col] - centroid[col]) +
-             all * std::fabs(query[col]));
+  add(distances.terms, origin.data(), terms);
+  if (own.terms > 0)
+    add(ownTerms, mean, terms);
+  double all =
+      std::accumulate(distances.terms.begin(), distances.terms.end(), 0.0);
+  for (int64_t col = 0; col < p.dModel; ++col) {
+    double offset = std::fabs(query[col] - mean[col]);
+    bound[col] = 2 * (bound[col] + own.sensitivity * offset);
+    terms[col] =
+        2 * (terms[col] + own.terms * offset + all * std::fabs(query[col]));
+  }
 }
+
+template class oracle::RowBackward<double>;
+template class oracle::RowBackward<long double>;

@@ -23,27 +23,45 @@
 namespace raytention {
 namespace oracle {
 
+/// Elements with what is known of each, as in GradientPart.
+template <typename Real> struct RowPart {
+  std::vector<Real> values;
+  std::vector<double> sensitivity, terms;
+
+  void resize(size_t size) {
+    values.assign(size, Real(0));
+    sensitivity.assign(size, 0.0);
+    terms.assign(size, 0.0);
+  }
+};
+
+/// One element, or what all keys have in common.
+template <typename Real> struct RowNumber {
+  Real value = 0;
+  double sensitivity = 0, terms = 0;
+};
+
 /// The scratch of one row at a time and its result, until its keys are served.
-class RowBackward {
+/// Real: double or long double.
+template <typename Real> class RowBackward {
 public:
   /// `tableNorms`: ||table[v]||, [V].
   RowBackward(const Problem &problem, const std::vector<double> &tableNorms);
 
   /// `row` with its scores; `dy` [S].
-  void compute(const Row &row, const double *dy);
+  void compute(const RowState<Real> &row, const double *dy);
 
   RowId id;
   int64_t visible = 0;
   std::vector<int64_t> indices;
-  std::vector<RowWeights> weighted;
-  std::vector<double> gradient;    ///< [S] G
-  std::vector<double> terms;       ///< [S] the absolute terms of G
-  std::vector<double> moved;       ///< [S] how much G changes, r terms included
+  std::vector<RowWeights<Real>> weighted;
+  RowGradient<Real> gradient;
+  std::vector<double> moved;       ///< [S] how much G changes
   std::vector<double> vectorBound; ///< [S] 2 |G| + moved
-  GradientPart factors;            ///< [visible] f_j
-  GradientPart queries;            ///< [D]
-  GradientPart tau;                ///< [1]
-  GradientPart gammas;             ///< [gammas]
+  RowPart<Real> factors;           ///< [visible] f_j
+  RowPart<Real> queries;           ///< [D]
+  RowNumber<Real> tau;
+  RowPart<Real> gammas; ///< [gammas]
 
 private:
   void computeWeights();
@@ -54,45 +72,58 @@ private:
   void addMoves(std::vector<double> &withGradient, std::vector<double> &withY);
   void moveScalar(ChannelKind kind, std::vector<double> &move);
 
-  void addWeighted(const RowWeights &channel);
-  void addNormalised(const RowWeights &channel,
-                     const std::vector<double> &terms,
+  void addWeighted(const RowWeights<Real> &channel);
+  void addNormalised(const RowWeights<Real> &channel,
+                     const std::vector<Real> &parts,
                      const std::vector<double> &change);
-  void addGamma(const RowWeights &channel, const std::vector<double> &terms,
+  void addGamma(const RowWeights<Real> &channel, const std::vector<Real> &parts,
                 const std::vector<double> &bounds);
   void addSpread(int64_t offset);
   void addEntropy(int64_t offset);
   void addLargest(int64_t offset);
-  void addSoftmaxed(const std::vector<double> &terms,
-                    const std::vector<double> &change,
-                    const std::vector<double> &own);
+  /// What addSoftmaxed() is given, [visible] each.
+  struct WeightTerms {
+    explicit WeightTerms(int64_t visible)
+        : parts(visible, Real(0)), absolute(visible, 0.0), change(visible, 0.0),
+          changeTerms(visible, 0.0), own(visible, 0.0) {}
+    std::vector<Real> parts;         ///< w_j (dw_j - c), c the same for all j
+    std::vector<double> absolute;    ///< |w_j dw_j|
+    std::vector<double> change;      ///< w_j times that of dw_j with G
+    std::vector<double> changeTerms; ///< the same with the terms of G
+    std::vector<double> own;         ///< w_j times that of dw_j with z_j itself
+  };
+  void addSoftmaxed(const WeightTerms &terms);
   void applyTemperature();
   void applyDistance();
+  void computeQueries(const double *query);
   void boundQueries(const double *query);
 
   bool isAbove(int64_t j) const;
-  double logWeight(int64_t j) const;
-  double rest(int64_t j) const { return std::max(0.0, 1 - weights[j]); }
+  Real logWeight(int64_t j) const;
+  /// G of a scalar channel.
+  Real gradientAt(int64_t offset) const { return gradient.values[offset]; }
+  double weight(int64_t j) const {
+    return static_cast<double>(gradient.weights[j]);
+  }
+  double dist(int64_t j) const { return static_cast<double>(row->dist[j]); }
+  double rest(int64_t j) const { return std::max(0.0, 1 - weight(j)); }
 
   const Problem &p;
   const std::vector<double> &tableNorms;
-  const Row *row = nullptr;
-  std::vector<double> weights;  ///< [visible] w_j
-  std::vector<double> dist;     ///< [visible]
-  std::vector<double> centroid; ///< [D] sum_j w_j k_j
-  double rounding = 0;          ///< r
-  double meanDistance = 0;      ///< sum_j w_j dist_j
-  double meanLog = 0;           ///< sum_j w_j (log max(w_j, 1e-10) + [..])
-  int64_t largest = 0;          ///< position of the largest z_j
+  const RowState<Real> *row = nullptr;
+  std::vector<Real> centroid;         ///< [D] sum_j w_j k_j
+  std::vector<double> narrowCentroid; ///< [D]
+  double querySquare = 0;             ///< ||q||^2
+  Real meanDistance = 0;              ///< sum_j w_j dist_j
+  Real meanLog = 0; ///< sum_j w_j (log max(w_j, 1e-10) + [..])
 
-  GradientPart scores;         ///< [visible] dz_j, less that of max_score
-  std::vector<double> rounded; ///< [visible] r times the terms of dz_j
-  GradientPart distances;      ///< [visible] ddist_j
-  double total = 0;            ///< change of sum_j ddist_j
-  double largestGradient = 0;  ///< G of max_score, and its change
-  double largestBound = 0;
+  RowPart<Real> scores;         ///< [visible] dz_j, less that of max_score
+  RowPart<Real> distances;      ///< [visible] ddist_j
+  std::vector<double> ownTerms; ///< [visible] terms of the channels' own ddist
+  RowNumber<Real> own;          ///< sum_j ddist_j, all of it the channels' own
+  RowNumber<Real> largest;      ///< G of max_score
 
-  double along = 0; ///< y . dy
+  Real along = 0; ///< y . dy
   /// |A|, sum_j |B_j|, sum_j |C_j|.
   double alongMove = 0, alongY = 0, alongGradient = 0;
 };

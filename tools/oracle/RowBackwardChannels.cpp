@@ -8,131 +8,182 @@
 
 #include "tools/oracle/RowBackward.h"
 
+#include "tools/oracle/Sum.h"
+
 #include <cmath>
 
 using namespace raytention;
 using namespace raytention::oracle;
 
-void RowBackward::addWeighted(const RowWeights &channel) {
-  std::vector<double> terms(visible), change(visible);
+template <typename Real> static double size(Real value) {
+  return std::fabs(static_cast<double>(value));
+}
+
+template <typename Real>
+void RowBackward<Real>::addWeighted(const RowWeights<Real> &channel) {
+  WeightTerms terms(visible);
   for (int64_t j = 0; j < visible; ++j) {
-    double v = channel.v[j], h = channel.h(j);
-    terms[j] = v * h;
-    change[j] = v * (alongMove * channel.moveNorm * channel.reach[j] +
-                     alongY * std::fabs(channel.yDot(j)) +
-                     alongGradient * std::fabs(h));
-    rounded[j] += rounding * v * channel.absoluteH(j);
+    Real h = channel.h(j);
+    double v = static_cast<double>(channel.v[j]);
+    terms.parts[j] = channel.v[j] * h;
+    terms.absolute[j] = size(terms.parts[j]);
+    terms.change[j] =
+        v * (alongMove * channel.moveNorm * channel.reach[j] +
+             alongY * std::fabs(channel.yDot(j)) + alongGradient * size(h));
+    scores.terms[j] += v * channel.absoluteH(j);
   }
   if (channel.isNormalised()) {
-    addNormalised(channel, terms, change);
+    addNormalised(channel, terms.parts, terms.change);
     return;
   }
   std::vector<double> bounds(visible);
   for (int64_t j = 0; j < visible; ++j)
-    bounds[j] = 2 * rest(j) * std::fabs(terms[j]) + change[j];
-  addGamma(channel, terms, bounds);
-  addSoftmaxed(terms, change, std::vector<double>(visible, 0.0));
+    bounds[j] = 2 * rest(j) * size(terms.parts[j]) + terms.change[j];
+  addGamma(channel, terms.parts, bounds);
+  addSoftmaxed(terms);
 }
 
 /// v_j h_j sums to 0 over the keys, and its v_j depend on no other weights: no
 /// softmax is left to be applied.
-void RowBackward::addNormalised(const RowWeights &channel,
-                                const std::vector<double> &terms,
-                                const std::vector<double> &change) {
+template <typename Real>
+void RowBackward<Real>::addNormalised(const RowWeights<Real> &channel,
+                                      const std::vector<Real> &parts,
+                                      const std::vector<double> &change) {
   double value = 0; // how much G . value changes as the v_j do
-  for (double term : terms)
-    value += std::fabs(term);
+  for (Real part : parts)
+    value += size(part);
   std::vector<double> bounds(visible);
   for (int64_t j = 0; j < visible; ++j) {
-    double v = channel.v[j];
+    double v = static_cast<double>(channel.v[j]);
     bounds[j] =
-        2 * std::max(0.0, 1 - v) * std::fabs(terms[j]) + change[j] + v * value;
-    scores.values[j] += terms[j];
+        2 * std::max(0.0, 1 - v) * size(parts[j]) + change[j] + v * value;
+    scores.values[j] += parts[j];
     scores.sensitivity[j] += bounds[j];
   }
-  addGamma(channel, terms, bounds);
+  addGamma(channel, parts, bounds);
 }
 
-/// Where normalised, terms and their changes sum to 0 over the keys: there the
+/// Where normalised, parts and their changes sum to 0 over the keys: there the
 /// powers count from their mean.
-void RowBackward::addGamma(const RowWeights &channel,
-                           const std::vector<double> &terms,
-                           const std::vector<double> &bounds) {
+template <typename Real>
+void RowBackward<Real>::addGamma(const RowWeights<Real> &channel,
+                                 const std::vector<Real> &parts,
+                                 const std::vector<double> &bounds) {
   if (!channel.channel.isDecay())
     return;
-  double mean = 0;
+  Sum<Real> mean, value;
   for (int64_t j = 0; channel.isNormalised() && j < visible; ++j)
-    mean += channel.v[j] * channel.powerFactor(j);
+    mean.add(channel.v[j] * channel.powerFactor(j));
+  double bound = 0, terms = 0;
   for (int64_t j = 0; j < visible; ++j) {
-    double factor = channel.powerFactor(j);
-    gammas.values[channel.channel.arg] += terms[j] * factor;
-    gammas.sensitivity[channel.channel.arg] +=
-        bounds[j] * std::fabs(factor - mean) +
-        rounding * channel.v[j] * channel.absoluteH(j) * std::fabs(factor);
+    Real factor = channel.powerFactor(j), fromMean = factor - mean.value();
+    value.add(parts[j] * fromMean);
+    bound += bounds[j] * size(fromMean);
+    terms +=
+        static_cast<double>(channel.v[j]) * channel.absoluteH(j) * size(factor);
   }
+  int64_t n = channel.channel.arg;
+  gammas.values[n] += value.value();
+  gammas.sensitivity[n] += bound;
+  gammas.terms[n] += terms;
 }
 
-void RowBackward::addSpread(int64_t offset) {
-  double g = gradient[offset], t = p.temperature(), tau0 = std::fabs(p.tau);
-  std::vector<double> terms(visible), change(visible), own(visible);
+template <typename Real> void RowBackward<Real>::addSpread(int64_t offset) {
+  Real g = gradientAt(offset);
+  double t = p.temperature(), tau0 = std::fabs(p.tau), all = size(g),
+         mean = static_cast<double>(meanDistance),
+         gTerms = gradient.terms[offset];
+  WeightTerms terms(visible);
   for (int64_t j = 0; j < visible; ++j) {
-    double w = weights[j], deviation = std::fabs(dist[j] - meanDistance);
-    terms[j] = g * p.tau * w * dist[j];
-    change[j] = tau0 * w * moved[offset] * deviation;
-    own[j] = tau0 * w * std::fabs(g) * t;
-    rounded[j] += rounding * std::fabs(terms[j]);
-    tau.sensitivity[0] += std::fabs(g) * w * (deviation + t);
-    distances.values[j] += g * p.tau * w;
-    distances.sensitivity[j] +=
-        tau0 * w * (2 * rest(j) * std::fabs(g) + moved[offset]);
+    double w = weight(j), deviation = std::fabs(dist(j) - mean);
+    terms.parts[j] = g * p.tau * gradient.weights[j] *
+                     (row->dist[j] - row->dist[row->nearest]);
+    terms.absolute[j] = all * tau0 * w * dist(j);
+    terms.change[j] = tau0 * w * moved[offset] * deviation;
+    terms.changeTerms[j] = tau0 * w * gTerms * deviation;
+    terms.own[j] = tau0 * w * all * t;
+    scores.terms[j] += terms.absolute[j];
+    tau.sensitivity += all * w * (deviation + t);
+    distances.values[j] += g * p.tau * gradient.weights[j];
+    distances.sensitivity[j] += tau0 * w * (2 * rest(j) * all + moved[offset]);
+    ownTerms[j] += tau0 * w * gTerms;
   }
-  tau.values[0] += g * meanDistance;
-  tau.sensitivity[0] +=
-      (moved[offset] + rounding * std::fabs(g)) * meanDistance;
-  total += tau0 * moved[offset];
-  addSoftmaxed(terms, change, own);
+  tau.value += g * meanDistance;
+  tau.sensitivity += moved[offset] * mean;
+  tau.terms += (gTerms + all) * mean;
+  own.value += g * p.tau;
+  own.sensitivity += tau0 * moved[offset];
+  own.terms += tau0 * gTerms;
+  addSoftmaxed(terms);
 }
 
-void RowBackward::addEntropy(int64_t offset) {
-  double g = gradient[offset], below = 1;
+template <typename Real> void RowBackward<Real>::addEntropy(int64_t offset) {
+  Real g = gradientAt(offset);
+  double all = size(g), below = 1;
   for (int64_t j = 0; j < visible; ++j)
-    below -= weights[j] * isAbove(j);
-  std::vector<double> terms(visible), change(visible), own(visible);
+    below -= weight(j) * isAbove(j);
+  // Of the largest weight; it is above.
+  Real base = logWeight(row->nearest) + 1;
+  WeightTerms terms(visible);
   for (int64_t j = 0; j < visible; ++j) {
-    double w = weights[j], log = logWeight(j) + isAbove(j);
-    terms[j] = -g * w * log;
+    double w = weight(j);
+    Real log = logWeight(j) + isAbove(j);
+    double fromMean = size(log - meanLog);
+    terms.parts[j] = -g * gradient.weights[j] * (log - base);
+    terms.absolute[j] = all * w * size(log);
     // log w_j changes with the other weights too, but alike for all keys above
     // the threshold.
-    change[j] = w * (moved[offset] * std::fabs(log - meanLog) +
-                     std::fabs(g) * std::fabs(below));
-    own[j] = std::fabs(g) * w * isAbove(j);
-    rounded[j] += rounding * std::fabs(terms[j]);
+    terms.change[j] = w * (moved[offset] * fromMean + all * std::fabs(below));
+    terms.changeTerms[j] = w * gradient.terms[offset] * fromMean;
+    terms.own[j] = all * w * isAbove(j);
+    scores.terms[j] += terms.absolute[j];
   }
-  addSoftmaxed(terms, change, own);
+  addSoftmaxed(terms);
 }
 
-void RowBackward::addLargest(int64_t offset) {
-  largestGradient += gradient[offset];
-  largestBound += moved[offset];
+template <typename Real> void RowBackward<Real>::addLargest(int64_t offset) {
+  largest.value += gradientAt(offset);
+  largest.sensitivity += moved[offset];
+  largest.terms += gradient.terms[offset];
 }
 
-/// Adds w_j (dw_j - sum_k w_k dw_k), given terms w_j dw_j. `change`: of dw_j
-/// with G, `own`: with z_j itself, both times w_j.
-void RowBackward::addSoftmaxed(const std::vector<double> &terms,
-                               const std::vector<double> &change,
-                               const std::vector<double> &own) {
-  double sum = 0, absolute = 0, shared = 0;
+/// Adds w_j (dw_j - sum_k w_k dw_k).
+template <typename Real>
+void RowBackward<Real>::addSoftmaxed(const WeightTerms &terms) {
+  Sum<Real> all;
+  double absolute = 0, shared = 0, sharedTerms = 0;
   for (int64_t j = 0; j < visible; ++j) {
-    sum += terms[j];
-    absolute += std::fabs(terms[j]);
+    all.add(terms.parts[j]);
+    absolute += terms.absolute[j];
+    sharedTerms += terms.changeTerms[j];
   }
+  Real sum = all.value();
+  const std::vector<Real> &w = gradient.weights;
   for (int64_t j = 0; j < visible; ++j)
-    shared += std::fabs(terms[j] - weights[j] * sum) + change[j];
+    shared += size(terms.parts[j] - w[j] * sum) + terms.change[j];
   for (int64_t j = 0; j < visible; ++j) {
-    double value = terms[j] - weights[j] * sum;
+    Real value = terms.parts[j] - w[j] * sum;
     scores.values[j] += value;
-    scores.sensitivity[j] += 2 * rest(j) * (std::fabs(value) + own[j]) +
-                             change[j] + weights[j] * shared;
-    rounded[j] += rounding * weights[j] * absolute;
+    scores.sensitivity[j] += 2 * rest(j) * (size(value) + terms.own[j]) +
+                             terms.change[j] + weight(j) * shared;
+    scores.terms[j] +=
+        terms.changeTerms[j] + weight(j) * (absolute + sharedTerms);
   }
 }
+
+namespace raytention {
+namespace oracle {
+
+// The rest of the class is in RowBackward.cpp.
+template void RowBackward<double>::addWeighted(const RowWeights<double> &);
+template void RowBackward<double>::addSpread(int64_t);
+template void RowBackward<double>::addEntropy(int64_t);
+template void RowBackward<double>::addLargest(int64_t);
+template void
+RowBackward<long double>::addWeighted(const RowWeights<long double> &);
+template void RowBackward<long double>::addSpread(int64_t);
+template void RowBackward<long double>::addEntropy(int64_t);
+template void RowBackward<long double>::addLargest(int64_t);
+
+} // namespace oracle
+} // namespace raytention

@@ -21,13 +21,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double squaredNorm(const double *values, int64_t width) {
-  double sum = 0;
-  for (int64_t col = 0; col < width; ++col)
-    sum += values[col] * values[col];
-  return sum;
-}
-
 /// |a - b|, infinite where either is not finite.
 double difference(double a, double b) {
   double d = std::fabs(a - b);
@@ -50,53 +43,6 @@ Distance largestDifference(const double *a, const double *b, int64_t width) {
 
 } // namespace
 
-double ScoreScales::scoreError(const Channel &channel) const {
-  if (channel.isCopy())
-    return 0;
-  switch (channel.kind) {
-  case ChannelKind::Spread:
-    return e * tTau;
-  case ChannelKind::Entropy:
-    return e * logKeys;
-  case ChannelKind::MaxScore:
-    return e;
-  default:
-    return e * maxKey;
-  }
-}
-
-ScoreScales oracle::measureScales(const Problem &problem,
-                                  const std::vector<RowId> &rows,
-                                  const CheckOptions &options) {
-  // Per sequence: the largest ||q||^2 of its checked rows, and what they see.
-  std::vector<double> maxQuery(problem.batch, 0.0);
-  std::vector<int64_t> visible(problem.batch, 0);
-  for (RowId id : rows) {
-    int64_t b = id.batch, seen = problem.visibleKeys(b, id.row);
-    if (seen == 0)
-      continue;
-    visible[b] = std::max(visible[b], seen);
-    maxQuery[b] = std::max(
-        maxQuery[b], squaredNorm(problem.query(b, id.row), problem.dModel));
-  }
-  ScoreScales scales;
-  double maxSum = 0;
-  int64_t maxLength = 1;
-  for (int64_t b = 0; b < problem.batch; ++b) {
-    double maxKey = 0;
-    for (int64_t j = 0; j < visible[b]; ++j)
-      maxKey = std::max(maxKey, squaredNorm(problem.key(b, j), problem.dModel));
-    scales.maxKey = std::max(scales.maxKey, std::sqrt(maxKey));
-    maxSum = std::max(maxSum, maxQuery[b] + maxKey);
-    maxLength = std::max(maxLength, problem.length(b));
-  }
-  scales.logKeys = std::log(static_cast<double>(maxLength));
-  scales.tTau = problem.temperature() * std::fabs(problem.tau);
-  scales.e = options.scoreFactor * unitRoundoff(options.dtype) * maxSum /
-             problem.temperature();
-  return scales;
-}
-
 void ChannelError::add(RowId id, int64_t at, double err, double allowance) {
   error = std::max(error, err);
   double over = err - allowance;
@@ -110,6 +56,9 @@ void ChannelError::add(RowId id, int64_t at, double err, double allowance) {
 void ChannelError::merge(const ChannelError &other) {
   magnitude = std::max(magnitude, other.magnitude);
   error = std::max(error, other.error);
+  scoreError = std::max(scoreError, other.scoreError);
+  rounding = std::max(rounding, other.rounding);
+  significant |= other.significant;
   nearTies += other.nearTies;
   if (other.element >= 0 && (element < 0 || other.excess > excess ||
                              (other.excess == excess && other.row < row))) {
@@ -123,6 +72,7 @@ RowComparer::RowComparer(const Problem &problem, const ScoreScales &scales,
                          const CheckOptions &options)
     : errors(problem.channels.size() + 1), p(problem), scales(scales),
       tol(options.tol > 0 ? options.tol : forwardTolerance(options.dtype)),
+      roundoff(unitRoundoff(options.dtype)),
       smallest(smallestNormal(options.dtype)) {}
 
 void RowComparer::compare(const Row &row, const double *x) {
@@ -133,24 +83,37 @@ void RowComparer::compare(const Row &row, const double *x) {
   for (size_t c = 0; c < p.channels.size(); ++c) {
     const Channel &channel = p.channels[c];
     int64_t width = channel.width(p.dModel);
-    for (int64_t col = 0; col < width; ++col)
-      errors[c].magnitude =
-          std::max(errors[c].magnitude, std::fabs(expected[col]));
+    measure(row, c, expected, width);
     if (channel.isCopy())
       compareCopy(row, channel, row.indices[copies++], x, errors[c]);
     else
-      compareValues(row, expected, x, width, scales.scoreError(channel),
-                    errors[c]);
+      compareValues(row, c, expected, x, width);
     expected += width;
     x += width;
   }
 }
 
-void RowComparer::compareValues(const Row &row, const double *expected,
-                                const double *values, int64_t width,
-                                double scoreError, ChannelError &error) {
+/// How large the channel is in this row.
+void RowComparer::measure(const Row &row, size_t c, const double *expected,
+                          int64_t width) {
+  double largest = 0;
+  for (int64_t col = 0; col < width; ++col)
+    largest = std::max(largest, std::fabs(expected[col]));
+  double rounding = roundoff * scales.cancelling(p.channels[c], row.floors[c]);
+  ChannelError &error = errors[c];
+  error.magnitude = std::max(error.magnitude, largest);
+  error.rounding = std::max(error.rounding, rounding);
+  error.significant |= largest > rounding;
+}
+
+void RowComparer::compareValues(const Row &row, size_t c,
+                                const double *expected, const double *values,
+                                int64_t width) {
   Distance d = largestDifference(expected, values, width);
-  error.add(row.id, d.element, d.value, scoreError + flushed(row));
+  double scoreError =
+      scales.scoreError(p.channels[c], p.length(row.id.batch), row.floors[c]);
+  errors[c].scoreError = std::max(errors[c].scoreError, scoreError);
+  errors[c].add(row.id, d.element, d.value, scoreError + flushed(row));
 }
 
 /// A copy carries no score error of its own: it is some key, exactly. Its
@@ -165,10 +128,11 @@ void RowComparer::compareCopy(const Row &row, const Channel &channel,
     largest = std::max(largest, std::fabs(key[col]));
   // The search below is only for rows that this key alone would fail.
   if (best.value > tol * largest && channel.kind != ChannelKind::Predecessor) {
-    ScoreRange range = acceptedRange(row, channel, index, scales.e);
+    ScoreRange range =
+        acceptedRange(row.shifted, row.logSum, channel, index, scales.keyError);
     double first = best.value;
-    for (size_t j = 0; j < row.scores.size(); ++j) {
-      if (!range.holds(row.scores[j]))
+    for (size_t j = 0; j < row.shifted.size(); ++j) {
+      if (!range.holds(row.shifted[j]))
         continue;
       Distance d = largestDifference(p.key(row.id.batch, j), values, p.dModel);
       if (d.value < best.value)

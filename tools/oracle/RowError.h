@@ -16,34 +16,22 @@
 #ifndef RAYTENTION_TOOLS_ORACLE_ROWERROR_H
 #define RAYTENTION_TOOLS_ORACLE_ROWERROR_H
 
-#include "tools/oracle/Check.h"
+#include "tools/oracle/ScoreError.h"
 
 namespace raytention {
 namespace oracle {
 
-/// The scales of the score error, over the checked rows and what they see.
-struct ScoreScales {
-  double e = 0;       ///< c u max(||q||^2 + ||k||^2) / t
-  double maxKey = 0;  ///< max ||k||
-  double logKeys = 0; ///< log of the longest sequence's length
-  double tTau = 0;    ///< t |tau|
-
-  /// e s of `channel`; 0 for copies.
-  double scoreError(const Channel &channel) const;
-};
-
-ScoreScales measureScales(const Problem &problem,
-                          const std::vector<RowId> &rows,
-                          const CheckOptions &options);
-
 /// What is kept of one channel over any set of rows. Merging is associative
 /// and does not depend on the order of rows.
 struct ChannelError {
-  double magnitude = 0; ///< max |oracle|
-  double error = 0;     ///< max |err|, infinite if a value is not finite
-  double excess = 0;    ///< max of |err| less the score error, from `where` on
-  RowId row;            ///< where the excess is largest
-  int64_t element = -1; ///< in the channel; -1: no element seen yet
+  double magnitude = 0;  ///< max |oracle|
+  double error = 0;      ///< max |err|, infinite if a value is not finite
+  double excess = 0;     ///< max of |err| less the score error, from `where` on
+  RowId row;             ///< where the excess is largest
+  int64_t element = -1;  ///< in the channel; -1: no element seen yet
+  double scoreError = 0; ///< max of the score error
+  double rounding = 0;   ///< max of what rounding leaves of cancelling terms
+  bool significant = false; ///< some |oracle| is above that
   int64_t nearTies = 0;
 
   void add(RowId id, int64_t element, double error, double allowance);
@@ -63,9 +51,9 @@ public:
   std::vector<ChannelError> errors;
 
 private:
-  void compareValues(const Row &row, const double *expected,
-                     const double *values, int64_t width, double scoreError,
-                     ChannelError &error);
+  void measure(const Row &row, size_t c, const double *expected, int64_t width);
+  void compareValues(const Row &row, size_t c, const double *expected,
+                     const double *values, int64_t width);
   void compareCopy(const Row &row, const Channel &channel, int64_t index,
                    const double *values, ChannelError &error);
   void comparePadding(const Row &row, const double *x);
@@ -74,6 +62,7 @@ private:
   const Problem &p;
   const ScoreScales &scales;
   double tol;
+  double roundoff; ///< unit roundoff
   double smallest; ///< the smallest normal number of the outputs
 };
 

@@ -24,43 +24,62 @@ struct RowHooks {
   double scoreError = 0;
 };
 
-/// One thread's scratch, and the row it is working on.
-class RowForward {
+/// A row as it is computed; notation of Oracle.h.
+template <typename Real> struct RowState {
+  RowId id;
+  std::vector<Real> x, y; ///< [S]
+  Real norm = 0;
+  std::vector<int64_t> indices;
+  int64_t nearest = 0;             ///< the lowest position of the largest z_j
+  Real best = 0, logSum = 0;       ///< m, log l
+  std::vector<Real> dist, shifted; ///< [visible] dist_j, z_j - m
+  std::vector<double> floors;      ///< as in Row
+
+  Real weight(int64_t j) const { return std::exp(shifted[j] - logSum); }
+  /// Writes `row`, whose memory is used again.
+  void round(Row &row) const;
+};
+
+/// One thread's scratch, and the row it is working on. Real: double or long
+/// double.
+template <typename Real> class RowForward {
 public:
   /// `hooks` outlives this, where not null.
   explicit RowForward(const Problem &problem, const RowHooks *hooks = nullptr)
       : p(problem), hooks(hooks) {}
 
-  const Row &compute(RowId id);
+  const RowState<Real> &compute(RowId id);
 
 private:
   void computeScores();
   void rankKeys();
-  void computeChannel(const Channel &channel, double *value);
+  void computeChannel(const Channel &channel, Real *value);
   int64_t chooseKey(const Channel &channel) const;
   int64_t otherChoice(const Channel &channel, int64_t index) const;
   int64_t antitopKey() const;
-  void computeDecay(const Channel &channel, double *value);
-  double weightedMean(double *value);
-  double spread() const;
-  double entropy() const;
+  double computeDecay(const Channel &channel, Real *value);
+  Real weightedMean(Real *value);
+  Real spread() const;
+  Real entropy() const;
   void normalize();
-
-  double weight(int64_t j) const { return std::exp(row.scores[j] - row.lse); }
 
   const Problem &p;
   const RowHooks *hooks;
-  Row row;
+  RowState<Real> row;
   const int64_t *ids = nullptr; ///< of the row's sequence
   int64_t position = 0;         ///< of the row in its sequence
   int64_t visible = 0;          ///< keys it sees: position + 1, or 0
-  std::vector<double> dist;     ///< [visible]
   std::vector<int64_t> choices; ///< of the other side, per copying channel
   std::vector<int64_t> ranking; ///< best positions, best first
-  std::vector<double> logs;     ///< [visible] log of unnormalised weights
-  std::vector<double> kept;     ///< weights that count, and whose they are
+  std::vector<Real> logs;       ///< [visible] log of unnormalised weights
+  std::vector<Real> kept;       ///< weights that count, and whose they are
   std::vector<int64_t> keptIds;
 };
+
+extern template struct RowState<double>;
+extern template struct RowState<long double>;
+extern template class RowForward<double>;
+extern template class RowForward<long double>;
 
 } // namespace oracle
 } // namespace raytention

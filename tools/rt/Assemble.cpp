@@ -44,13 +44,14 @@ public:
       return error;
     if (Error error = placeIds())
       return error;
-    if (Error error = placeFloats(
-            "--queries", queries, InputStream::Queries,
-            {inputs.batch, inputs.numQueries, inputs.dModel()}, inputs.queries))
-      return error;
     if (Error error =
-            placeFloats("--table", table, InputStream::Table,
-                        {inputs.vocab, inputs.dModel()}, inputs.table))
+            placeFloats("--queries", queries, InputStream::Queries,
+                        {inputs.batch, inputs.numQueries, inputs.dModel()},
+                        seenRows(inputs), inputs.queries))
+      return error;
+    if (Error error = placeFloats("--table", table, InputStream::Table,
+                                  {inputs.vocab, inputs.dModel()},
+                                  seenTokens(inputs), inputs.table))
       return error;
     if (Error error = checkNorms(inputs))
       return error;
@@ -73,10 +74,11 @@ private:
   Error placeGradient();
   Error placeFloats(StringRef name, const std::optional<NpyArray> &file,
                     InputStream stream, llvm::ArrayRef<int64_t> shape,
-                    Buffer &out);
+                    const std::vector<bool> &seen, Buffer &out);
   Error placeFloats(StringRef name, const std::optional<NpyArray> &file,
                     InputStream stream, double scale, DType dtype,
-                    llvm::ArrayRef<int64_t> shape, Buffer &out);
+                    llvm::ArrayRef<int64_t> shape,
+                    const std::vector<bool> &seen, Buffer &out);
 
   const RunOptions &options;
   std::optional<NpyArray> ids, queries, table, grad;
@@ -345,9 +347,9 @@ static void draw(uint64_t seed, InputStream stream, double scale, DType dtype,
 Error Assembler::placeFloats(StringRef name,
                              const std::optional<NpyArray> &file,
                              InputStream stream, llvm::ArrayRef<int64_t> shape,
-                             Buffer &out) {
+                             const std::vector<bool> &seen, Buffer &out) {
   return placeFloats(name, file, stream, defaultDeviation(inputs.dModel()),
-                     inputs.spec.dtype, shape, out);
+                     inputs.spec.dtype, shape, seen, out);
 }
 
 /// The gradient has the type of the signals.
@@ -357,14 +359,18 @@ Error Assembler::placeGradient() {
   if (grad && grad->shape != llvm::ArrayRef(shape))
     return usageError("--grad: expected shape {0}, got {1}", shapeText(shape),
                       shapeText(grad->shape));
-  return placeFloats("--grad", grad, InputStream::Grad, /*scale=*/1,
-                     outputDType(inputs.spec.dtype), shape, inputs.dSignals);
+  if (Error error = placeFloats("--grad", grad, InputStream::Grad, /*scale=*/1,
+                                outputDType(inputs.spec.dtype), shape,
+                                seenRows(inputs), inputs.dSignals))
+    return error;
+  return checkGradient(inputs);
 }
 
 Error Assembler::placeFloats(StringRef name,
                              const std::optional<NpyArray> &file,
                              InputStream stream, double scale, DType dtype,
-                             llvm::ArrayRef<int64_t> shape, Buffer &out) {
+                             llvm::ArrayRef<int64_t> shape,
+                             const std::vector<bool> &seen, Buffer &out) {
   int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1),
                                   std::multiplies<int64_t>());
   if (Error error = allocate(count * elementSize(dtype), out))
@@ -379,7 +385,7 @@ Error Assembler::placeFloats(StringRef name,
     for (int64_t i = begin; i < end; ++i)
       storeElement(out, dtype, i, file->floatAt(i));
   });
-  return checkFinite(name, *file, out, dtype, shape);
+  return checkFinite(name, *file, out, dtype, shape, seen);
 }
 
 Expected<RunInputs> assembleInputs(const RunOptions &options) {

@@ -10,6 +10,9 @@
 
 #include "tools/rt/Measure.h"
 #include "tools/rt/Progress.h"
+#include "tools/rt/ToolError.h"
+
+#include <cmath>
 
 using llvm::Error;
 using llvm::Expected;
@@ -33,6 +36,28 @@ Expected<RunReport> runBackward(Attention &attention, const RunInputs &inputs,
                                outputs, threads);
 }
 
+/// What each gradient is called, and where it is.
+static Error checkFinite(const RunInputs &inputs,
+                         const GradientResult &gradients) {
+  DType dtype = inputs.spec.dtype;
+  const std::pair<const char *, const Buffer &> parts[] = {
+      {"dq", gradients.queries},
+      {"dtable", gradients.table},
+      {"dtau", gradients.tau},
+      {"dgammas", gradients.gammas}};
+  for (auto &[name, values] : parts)
+    for (int64_t n = 0, e = values.size() / elementSize(outputDType(dtype));
+         n < e; ++n)
+      if (double value = outputAt(values, dtype, n); !std::isfinite(value))
+        return failedError(
+            "{0}: expected finite values, as where its terms "
+            "stay below {1}, got {2} at element {3}; use smaller "
+            "inputs or a smaller --grad",
+            name, dtype == DType::F64 ? "2^1000" : "2^120", numberText(value),
+            n);
+  return Error::success();
+}
+
 Error runBackwardRepeatedly(Attention &attention, const RunInputs &inputs,
                             int64_t repeat, int threads, RunResult &result) {
   GradientResult &gradients = result.gradients.emplace();
@@ -54,7 +79,7 @@ Error runBackwardRepeatedly(Attention &attention, const RunInputs &inputs,
     progress.step();
   }
   gradients.report.runMs = median(std::move(times));
-  return Error::success();
+  return checkFinite(inputs, gradients);
 }
 
 } // namespace raytention::tool

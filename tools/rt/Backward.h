@@ -21,7 +21,8 @@ llvm::Expected<RunReport> runBackward(Attention &attention,
                                       GradientResult &gradients);
 
 /// Fills `result.gradients`, running `repeat` times. Memory is measured over
-/// the first run; the time is the median of all.
+/// the first run; the time is the median of all. An element that is not finite
+/// is an error that names its gradient (exit code 1).
 llvm::Error runBackwardRepeatedly(Attention &attention, const RunInputs &inputs,
                                   int64_t repeat, int threads,
                                   RunResult &result);

@@ -43,6 +43,12 @@ static void widen(const Buffer &values, DType dtype, int64_t count,
   });
 }
 
+static oracle::DType oracleType(DType dtype) {
+  return dtype == DType::F64    ? oracle::DType::F64
+         : dtype == DType::BF16 ? oracle::DType::BF16
+                                : oracle::DType::F32;
+}
+
 /// The inputs as the compiled code got them, in double.
 static oracle::Error makeProblem(const RunInputs &in, oracle::Problem &out) {
   out.batch = in.batch;
@@ -56,6 +62,7 @@ static oracle::Error makeProblem(const RunInputs &in, oracle::Problem &out) {
   for (size_t i = 0; i < out.ids.size(); ++i)
     out.ids[i] = in.idAt(i);
   out.tau = in.tau;
+  out.tauFloor = oracle::temperatureFloor(oracleType(in.spec.dtype));
   out.gammas = in.gammas;
   out.queryOffset = in.queryOffset;
   out.lengths = in.lengths;
@@ -65,12 +72,6 @@ static oracle::Error makeProblem(const RunInputs &in, oracle::Problem &out) {
                         ? oracle::DecayOrigin::Query
                         : oracle::DecayOrigin::SequenceEnd;
   return parseSpec(in.spec, out.channels);
-}
-
-static oracle::DType oracleType(DType dtype) {
-  return dtype == DType::F64    ? oracle::DType::F64
-         : dtype == DType::BF16 ? oracle::DType::BF16
-                                : oracle::DType::F32;
 }
 
 namespace {
@@ -191,6 +192,7 @@ llvm::Expected<CheckOutcome> Checker::check() {
   if (oracle::Error error = makeProblem(inputs, problem))
     return usageError("--check: {0}", *error);
   options.dtype = oracleType(inputs.spec.dtype);
+  options.exactDistances = inputs.spec.exactDistances;
   options.threads = settings.threads;
   chooseRows();
   CheckOutcome outcome;
@@ -204,8 +206,8 @@ llvm::Expected<CheckOutcome> Checker::check() {
   oracle::CheckReport gradients;
   if (Error error = checkGradients(gradients))
     return error;
-  llvm::append_range(outcome.report.items, gradients.items);
-  outcome.report.passed &= gradients.passed;
+  for (oracle::CheckItem &item : gradients.items)
+    outcome.report.add(std::move(item));
   return outcome;
 }
 

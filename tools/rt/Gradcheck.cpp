@@ -30,9 +30,16 @@ struct Parameter {
   const double *gradient;
   std::vector<int64_t> shape;
   std::vector<int64_t> chosen = {}; ///< the coordinates to compare
-  double scale = 0;          ///< the least size that a step is relative to
-  double highest = HUGE_VAL; ///< values may not exceed it
+  double scale = 0; ///< the least size that a step is relative to
+  /// Values may not leave this range, and there is a kink at its ends.
+  double lowest = -HUGE_VAL, highest = HUGE_VAL;
+  /// Where the relative step is small, larger ones are tried too: they show a
+  /// slope that it is too little for.
+  bool absoluteSteps = false;
 };
+
+/// Where the other two points of a difference lie.
+enum class Side { Below, Both, Above };
 
 /// One forward run at a shifted coordinate.
 struct Evaluation {
@@ -45,6 +52,12 @@ struct Slopes {
   double up = 0, down = 0, central = 0;
   bool sameKeys = true;
   double gap() const { return std::fabs(up - down); }
+};
+
+/// A gradient against the difference at one step.
+struct Attempt {
+  double err = 0;
+  bool kink = false; ///< too close to compare
 };
 
 class Gradchecker {
@@ -62,7 +75,9 @@ private:
   std::vector<int64_t> seenElements() const;
 
   Error compare(const Parameter &parameter, int64_t index, GradcheckItem &item);
-  Error measure(double &coordinate, double step, bool oneSided, Slopes &slopes);
+  Error tryStep(const Parameter &parameter, int64_t index, double step,
+                double tol, Attempt &attempt);
+  Error measure(double &coordinate, double step, Side side, Slopes &slopes);
   Error evaluate(double &coordinate, double value, Evaluation &out);
   double change(const Buffer &to, const Buffer &from) const;
 
@@ -150,12 +165,16 @@ std::vector<Parameter> Gradchecker::parameters() {
   choose(table, seenElements());
   Parameter tau{"dtau", &inputs.tau, gradients.tau.as<double>(), {1}};
   tau.chosen = {0};
+  constexpr double floor = 0.01; // of the temperature
+  (inputs.tau < floor ? tau.highest : tau.lowest) = floor;
   Parameter gammas{"dgammas",
                    inputs.gammas.data(),
                    gradients.gammas.as<double>(),
                    {inputs.spec.numGammas}};
   gammas.chosen = iota(inputs.spec.numGammas);
+  gammas.lowest = 0x1p-100;
   gammas.highest = 1;
+  gammas.absoluteSteps = true;
   return {queries, table, tau, gammas};
 }
 
@@ -187,23 +206,28 @@ double Gradchecker::change(const Buffer &to, const Buffer &from) const {
   return sum;
 }
 
-Error Gradchecker::measure(double &coordinate, double step, bool oneSided,
+Error Gradchecker::measure(double &coordinate, double step, Side side,
                            Slopes &slopes) {
-  double below = coordinate - step;
-  double second = oneSided ? coordinate - 2 * step : coordinate + step;
-  if (Error error = evaluate(coordinate, below, one))
+  double first = side == Side::Above ? coordinate + step : coordinate - step;
+  double second = side == Side::Below   ? coordinate - 2 * step
+                  : side == Side::Above ? coordinate + 2 * step
+                                        : coordinate + step;
+  if (Error error = evaluate(coordinate, first, one))
     return error;
   if (Error error = evaluate(coordinate, second, other))
     return error;
   slopes.sameKeys = one.sameKeys && other.sameKeys;
   // The steps that were really taken, after rounding.
-  slopes.down = change(result.signals, one.signals) / (coordinate - below);
-  if (oneSided) {
-    slopes.up = change(one.signals, other.signals) / (below - second);
-    slopes.central = 1.5 * slopes.down - 0.5 * slopes.up;
-  } else {
+  double near = change(result.signals, one.signals) / (coordinate - first);
+  if (side == Side::Both) {
+    slopes.down = near;
     slopes.up = change(other.signals, result.signals) / (second - coordinate);
-    slopes.central = change(other.signals, one.signals) / (second - below);
+    slopes.central = change(other.signals, one.signals) / (second - first);
+  } else {
+    double far = change(one.signals, other.signals) / (first - second);
+    slopes.up = side == Side::Above ? far : near;
+    slopes.down = side == Side::Above ? near : far;
+    slopes.central = 1.5 * near - 0.5 * far;
   }
   return Error::success();
 }
@@ -215,34 +239,54 @@ static double relativeError(double gradient, double difference) {
   return std::isfinite(error) ? error : HUGE_VAL;
 }
 
-Error Gradchecker::compare(const Parameter &parameter, int64_t index,
-                           GradcheckItem &item) {
+Error Gradchecker::tryStep(const Parameter &parameter, int64_t index,
+                           double step, double tol, Attempt &attempt) {
   double &coordinate = parameter.values[index];
   double gradient = parameter.gradient[index];
-  double step = 1e-5 * std::max(std::fabs(coordinate), parameter.scale);
-  if (step == 0)
-    step = 1e-5;
-  bool oneSided = coordinate + step > parameter.highest;
+  Side side = coordinate + step > parameter.highest  ? Side::Below
+              : coordinate - step < parameter.lowest ? Side::Above
+                                                     : Side::Both;
   Slopes slopes;
-  if (Error error = measure(coordinate, step, oneSided, slopes))
+  if (Error error = measure(coordinate, step, side, slopes))
     return error;
-  double err = relativeError(gradient, slopes.central);
-  if (!slopes.sameKeys || err > item.tol) {
-    // A smaller step may stay on this side of a kink.
-    Slopes smaller;
-    if (Error error = measure(coordinate, step / 10, oneSided, smaller))
+  attempt.err = relativeError(gradient, slopes.central);
+  if (slopes.sameKeys && attempt.err <= tol)
+    return Error::success();
+  // A smaller step may stay on this side of a kink.
+  Slopes smaller;
+  if (Error error = measure(coordinate, step / 10, side, smaller))
+    return error;
+  bool kink = smaller.gap() > 0.5 * slopes.gap() &&
+              smaller.gap() > tol * std::max(1.0, std::fabs(gradient));
+  attempt.err = relativeError(gradient, smaller.central);
+  attempt.kink = !smaller.sameKeys || (attempt.err > tol && kink);
+  return Error::success();
+}
+
+Error Gradchecker::compare(const Parameter &parameter, int64_t index,
+                           GradcheckItem &item) {
+  double size = std::max(std::fabs(parameter.values[index]), parameter.scale);
+  llvm::SmallVector<double> steps = {size > 0 ? 1e-5 * size : 1e-5};
+  for (double step = 1e-5; parameter.absoluteSteps && step > 1e-12; step /= 100)
+    if (step > 10 * steps[0])
+      steps.push_back(step);
+  Attempt best{HUGE_VAL, true};
+  for (double step : steps) {
+    Attempt attempt;
+    if (Error error = tryStep(parameter, index, step, item.tol, attempt))
       return error;
-    bool kink = smaller.gap() > 0.5 * slopes.gap() &&
-                smaller.gap() > item.tol * std::max(1.0, std::fabs(gradient));
-    err = relativeError(gradient, smaller.central);
-    if (!smaller.sameKeys || (err > item.tol && kink)) {
-      ++item.skipped;
-      return Error::success();
-    }
+    if (!attempt.kink && (best.kink || attempt.err < best.err))
+      best = attempt;
+    if (!best.kink && best.err <= item.tol)
+      break;
+  }
+  if (best.kink) {
+    ++item.skipped;
+    return Error::success();
   }
   ++item.compared;
-  item.err = std::max(item.err, err);
-  if (err > item.tol && item.passed) {
+  item.err = std::max(item.err, best.err);
+  if (best.err > item.tol && item.passed) {
     item.passed = false;
     item.where = placeOf(index, parameter.shape);
   }

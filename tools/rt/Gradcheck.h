@@ -12,10 +12,12 @@
 //
 //   |gradient - d| <= 1e-6 max(1, |d|),   d = (f(x + h) - f(x - h)) / 2h
 //
-// A decay base of 1 may not grow: its difference is one-sided, of second order.
-// A coordinate is skipped, and counted, where a step changes a chosen key, or
-// where the slopes to both sides still differ with a tenth of the step: there
-// is a kink.
+// No step leaves the domain, 2^-100 .. 1 of a decay base, or crosses the
+// temperature's floor: there a difference is one-sided, of second order. From a
+// small decay base steps of 1e-5 down to 1e-11 are tried too, as they show a
+// slope that a part of its own size is too little for. A coordinate is skipped,
+// and counted, where a step changes a chosen key, or where the slopes to both
+// sides still differ with a tenth of the step: there is a kink.
 //
 //===----------------------------------------------------------------------===//
 

@@ -95,6 +95,33 @@ static void printTimes(const Report &report, llvm::raw_ostream &os) {
   }
 }
 
+static StringRef verdictText(oracle::Verdict verdict) {
+  switch (verdict) {
+  case oracle::Verdict::Passed:
+    return "passed";
+  case oracle::Verdict::Unchecked:
+    return "unchecked";
+  case oracle::Verdict::Failed:
+    break;
+  }
+  return "FAILED";
+}
+
+/// The verdict on one item and, where it needs one, its reason.
+static std::string itemText(const oracle::CheckItem &item) {
+  std::string text = verdictText(item.verdict).str();
+  if (item.verdict == oracle::Verdict::Failed)
+    text += " at " + item.where;
+  if (item.verdict == oracle::Verdict::Unchecked)
+    text += ": the score error allows half of the value";
+  if (item.isZero)
+    text += " (the true value is 0 within rounding: errors are absolute)";
+  if (item.nearTies > 0)
+    text += llvm::formatv(" ({0} near tie{1})", item.nearTies,
+                          item.nearTies == 1 ? "" : "s");
+  return text;
+}
+
 static void printCheck(const CheckOutcome &check, llvm::raw_ostream &os) {
   const oracle::CheckReport &report = check.report;
   if (check.sampled)
@@ -103,17 +130,16 @@ static void printCheck(const CheckOutcome &check, llvm::raw_ostream &os) {
                         report.numRows, check.totalRows,
                         check.gradients ? " (gradients: dy zero elsewhere)"
                                         : "",
-                        report.passed ? "passed" : "FAILED");
+                        verdictText(report.verdict));
   else
     os << llvm::formatv("\ncheck of all {0} rows: {1}\n", report.numRows,
-                        report.passed ? "passed" : "FAILED");
+                        verdictText(report.verdict));
   os << llvm::formatv("  {0,-20} {1,10} {2,10} {3,12}\n", "item", "err", "tol",
                       "score error");
   for (const oracle::CheckItem &item : report.items)
-    os << llvm::formatv(
-        "  {0,-20} {1,10:e2} {2,10:e2} {3,12:e2}  {4}\n", item.name, item.err,
-        item.tol, item.relativeScoreError(),
-        item.passed ? std::string("passed") : "FAILED at " + item.where);
+    os << llvm::formatv("  {0,-20} {1,10:e2} {2,10:e2} {3,12:e2}  {4}\n",
+                        item.name, item.err, item.tol,
+                        item.relativeScoreError(), itemText(item));
 }
 
 static void printGradcheck(const GradcheckOutcome &check,
@@ -148,6 +174,13 @@ void printReport(const Report &report, llvm::raw_ostream &os) {
 // JSON
 //===----------------------------------------------------------------------===//
 
+/// Null where nothing was settled.
+static json::Value verdictToJson(oracle::Verdict verdict) {
+  if (verdict == oracle::Verdict::Unchecked)
+    return nullptr;
+  return verdict == oracle::Verdict::Passed;
+}
+
 static json::Object checkToJson(const CheckOutcome &check) {
   json::Array items;
   for (const oracle::CheckItem &item : check.report.items)
@@ -156,8 +189,9 @@ static json::Object checkToJson(const CheckOutcome &check) {
                      {"err", jsonNumber(item.err)},
                      {"tol", jsonNumber(item.tol)},
                      {"score_error", jsonNumber(item.relativeScoreError())},
-                     {"passed", item.passed}});
-  return json::Object{{"passed", check.report.passed},
+                     {"zero", item.isZero},
+                     {"passed", verdictToJson(item.verdict)}});
+  return json::Object{{"passed", verdictToJson(check.report.verdict)},
                       {"rows", check.report.numRows},
                       {"sampled", check.sampled},
                       {"items", std::move(items)}};

@@ -25,7 +25,7 @@ struct Report {
   std::vector<Explanation> explanations;
 
   bool passed() const {
-    return (!check || check->report.passed) &&
+    return (!check || check->report.passed()) &&
            (!gradcheck || gradcheck->passed);
   }
 };
@@ -37,8 +37,9 @@ void printReport(const Report &report, llvm::raw_ostream &os);
 constexpr int64_t jsonVersion = 1;
 /// For programs: one object on one line. In it err, tol and score_error are
 /// all relative to the item's largest magnitude (those of gradcheck to
-/// max(1, |difference|)); a number that is not
-/// finite, or not known, is null.
+/// max(1, |difference|)), absolute where the item has "zero": true, because its
+/// true value is 0 within rounding. A number that is not finite, or not known,
+/// is null; so is "passed" where the score error excuses anything.
 void printJson(const Report &report, llvm::raw_ostream &os);
 
 /// A number, or null where JSON has none for it.

@@ -20,7 +20,8 @@
 namespace raytention::tool {
 
 /// Inputs of one run with what owns their memory. Everything is checked: ids
-/// in range, values finite in their type, norms that do not overflow.
+/// in range and, where a visible position reads them, values finite in their
+/// type and norms that do not overflow.
 struct RunInputs {
   AttentionSpec spec;
   int64_t batch = 0;      ///< B

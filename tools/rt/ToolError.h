@@ -46,6 +46,14 @@ llvm::Error usageError(const char *format, Args &&...args) {
       ExitUsage, llvm::formatv(format, std::forward<Args>(args)...).str());
 }
 
+/// A result that is no good: exit code 1. The text says which.
+template <typename... Args>
+llvm::Error failedError(const char *format, Args &&...args) {
+  return llvm::make_error<ToolError>(
+      ExitCheckFailed,
+      llvm::formatv(format, std::forward<Args>(args)...).str());
+}
+
 /// Something is missing here: exit code 3. The text says what, and how to get
 /// it.
 template <typename... Args>

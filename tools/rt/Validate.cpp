@@ -14,8 +14,9 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
+#include <cstdio>
+#include <functional>
 #include <mutex>
 
 #include <unistd.h>
@@ -108,19 +109,48 @@ Error checkIds(const RunInputs &in, StringRef source) {
   return Error::success();
 }
 
-Error checkFinite(StringRef name, const NpyArray &file, const Buffer &values,
-                  DType dtype, llvm::ArrayRef<int64_t> shape) {
+std::vector<bool> seenRows(const RunInputs &in) {
+  std::vector<bool> seen(in.rows());
+  for (int64_t row = 0; row < in.rows(); ++row)
+    seen[row] = in.visibleKeys(row / in.numQueries, row % in.numQueries) > 0;
+  return seen;
+}
+
+std::vector<bool> seenTokens(const RunInputs &in) {
+  std::vector<bool> seen(in.vocab);
+  for (int64_t b = 0; b < in.batch; ++b) {
+    int64_t end = std::min(in.queryOffset + in.numQueries, in.lengths[b]);
+    for (int64_t j = 0; end > in.queryOffset && j < end; ++j)
+      seen[in.idAt(b * in.numKeys + j)] = true;
+  }
+  return seen;
+}
+
+/// The lowest index for which `isWrong` holds, whichever thread finds it; -1 if
+/// there is none. Only rows of `width` elements that are `seen` are asked.
+static int64_t findFirst(const std::vector<bool> &seen, int64_t width,
+                         const std::function<bool(int64_t)> &isWrong) {
   std::mutex mutex;
-  int64_t first = INT64_MAX; // the lowest, whichever thread finds it
-  parallelRanges(file.size(), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      if (!std::isfinite(elementAt(values, dtype, i))) {
-        std::lock_guard<std::mutex> lock(mutex);
-        first = std::min(first, i);
-        return;
-      }
+  int64_t first = INT64_MAX;
+  parallelRanges(seen.size(), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      for (int64_t i = row * width; seen[row] && i < (row + 1) * width; ++i)
+        if (isWrong(i)) {
+          std::lock_guard<std::mutex> lock(mutex);
+          first = std::min(first, i);
+          return;
+        }
   });
-  if (first == INT64_MAX)
+  return first == INT64_MAX ? -1 : first;
+}
+
+Error checkFinite(StringRef name, const NpyArray &file, const Buffer &values,
+                  DType dtype, llvm::ArrayRef<int64_t> shape,
+                  const std::vector<bool> &seen) {
+  int64_t first = findFirst(seen, shape.back(), [&](int64_t i) {
+    return !std::isfinite(elementAt(values, dtype, i));
+  });
+  if (first < 0)
     return Error::success();
   return usageError("{0}: expected values that are finite in {1}, got {2} at "
                     "{3}",
@@ -128,69 +158,127 @@ Error checkFinite(StringRef name, const NpyArray &file, const Buffer &values,
                     positionText(first, shape));
 }
 
+//===----------------------------------------------------------------------===//
+// The domain
+//===----------------------------------------------------------------------===//
+
 namespace {
+
+/// A power of two that nothing may pass, and where it comes from.
+struct Limit {
+  int exponent;
+  StringRef type;
+
+  bool allows(long double value) const {
+    return value <= std::ldexp(1.0L, exponent);
+  }
+  std::string text() const {
+    return llvm::formatv("2^{0} in {1}", exponent, type).str();
+  }
+};
+
 /// The longest row of an array.
 struct LongestRow {
-  double square = 0; ///< its squared norm
+  long double norm = 0; ///< of any finite row: long double holds its square
   int64_t row = 0;
 };
+
 } // namespace
 
-static LongestRow longestRow(const Buffer &values, DType dtype, int64_t rows,
-                             int64_t width) {
+static StringRef accumulatorName(DType dtype) {
+  return dtype == DType::F64 ? "f64" : "f32";
+}
+
+static Limit squareLimit(DType dtype) {
+  return {dtype == DType::F64 ? 1000 : 120, accumulatorName(dtype)};
+}
+
+/// "1.00e+50", of numbers that no double holds too.
+static std::string wideText(long double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.2Le", value);
+  return text;
+}
+
+static LongestRow longestRow(const Buffer &values, DType dtype,
+                             const std::vector<bool> &seen, int64_t width) {
   std::mutex mutex;
   LongestRow longest;
-  parallelRanges(rows, [&](int64_t begin, int64_t end) {
+  parallelRanges(seen.size(), [&](int64_t begin, int64_t end) {
     LongestRow own;
     for (int64_t row = begin; row < end; ++row) {
-      double square = 0;
-      for (int64_t d = 0; d < width; ++d) {
-        double value = elementAt(values, dtype, row * width + d);
+      long double square = 0;
+      for (int64_t d = 0; seen[row] && d < width; ++d) {
+        long double value = elementAt(values, dtype, row * width + d);
         square += value * value;
       }
-      if (square > own.square)
-        own = {square, row};
+      if (long double norm = std::sqrt(square); norm > own.norm)
+        own = {norm, row};
     }
     std::lock_guard<std::mutex> lock(mutex);
-    if (own.square > longest.square ||
-        (own.square == longest.square && own.row < longest.row))
+    if (own.norm > longest.norm ||
+        (own.norm == longest.norm && own.row < longest.row))
       longest = own;
   });
   return longest;
 }
 
-/// The largest squared norm of an output row that inputs with squared norms up
-/// to `q` and `k` can reach, intermediate values included.
-static double reach(const RunInputs &in, double q, double k) {
-  double square = 2 * (q + k); // ||q - k||^2, and each term of its expansion
-  double dist = in.spec.metric == "l2" ? std::sqrt(square) : square;
-  double score = dist / std::max(in.tau, 0.01);
-  double reached = std::max(square, score), output = 0;
+/// The largest squared norm of an output row that distances up to `dist` and
+/// keys up to `key` can reach.
+static long double largestOutput(const RunInputs &in, long double dist,
+                                 long double score, long double key) {
+  long double output = 0;
   for (StringRef channel : in.spec.channels) {
     if (channel == "spread")
-      output += std::pow(in.tau * dist, 2);
+      output += (in.tau * dist) * (in.tau * dist);
     else if (channel == "max_score")
       output += score * score;
     else if (!isScalarChannel(channel))
-      output += k;
+      output += key * key;
   }
-  return std::max(reached, output);
+  return output;
 }
 
 Error checkNorms(const RunInputs &in) {
-  LongestRow q = longestRow(in.queries, in.spec.dtype, in.rows(), in.dModel());
-  LongestRow k = longestRow(in.table, in.spec.dtype, in.vocab, in.dModel());
-  double limit = in.spec.dtype == DType::F64 ? DBL_MAX : FLT_MAX;
-  double reached = reach(in, q.square, k.square);
-  if (reached <= limit / 4)
+  LongestRow q =
+      longestRow(in.queries, in.spec.dtype, seenRows(in), in.dModel());
+  LongestRow k =
+      longestRow(in.table, in.spec.dtype, seenTokens(in), in.dModel());
+  bool isL2 = in.spec.metric == "l2";
+  long double sum = q.norm + k.norm, dist = isL2 ? sum : sum * sum;
+  long double floor = in.spec.dtype == DType::F64 ? 0.01 : 0.01f;
+  long double score = dist / std::max<long double>(in.tau, floor);
+  const std::pair<const char *, long double> reached[] = {
+      {"(max ||q|| + max ||k||)^2", sum * sum},
+      {isL2 ? "(max ||q|| + max ||k||) / t" : "(max ||q|| + max ||k||)^2 / t",
+       score},
+      {"the largest possible ||x||^2", largestOutput(in, dist, score, k.norm)}};
+  Limit limit = squareLimit(in.spec.dtype);
+  for (auto &[quantity, value] : reached)
+    if (!limit.allows(value))
+      return usageError(
+          "--queries, --table: expected {0} up to {1}, got {2}, from ||q|| = "
+          "{3} at {4}, ||k|| = {5} at [{6}] and tau = {7}",
+          quantity, limit.text(), wideText(value), wideText(q.norm),
+          positionText(q.row, {in.batch, in.numQueries}), wideText(k.norm),
+          k.row, numberText(in.tau));
+  return Error::success();
+}
+
+Error checkGradient(const RunInputs &in) {
+  DType dtype = outputDType(in.spec.dtype);
+  Limit limit = {in.spec.dtype == DType::F64 ? 500 : 60,
+                 accumulatorName(in.spec.dtype)};
+  int64_t width = in.signalWidth();
+  int64_t first = findFirst(seenRows(in), width, [&](int64_t i) {
+    return !limit.allows(std::fabs(elementAt(in.dSignals, dtype, i)));
+  });
+  if (first < 0)
     return Error::success();
-  bool query = q.square > k.square;
-  return usageError(
-      "{0}: expected squared norms whose distances and signals fit {1} (below "
-      "{2:e2}), got a squared norm of {3:e2} at row {4} that may reach {5:e2}",
-      query ? "--queries" : "--table",
-      in.spec.dtype == DType::F64 ? "f64" : "f32", limit,
-      query ? q.square : k.square, query ? q.row : k.row, reached);
+  return usageError("--grad: expected |dy| up to {0}, got {1} at {2}",
+                    limit.text(),
+                    numberText(elementAt(in.dSignals, dtype, first)),
+                    positionText(first, {in.batch, in.numQueries, width}));
 }
 
 } // namespace raytention::tool

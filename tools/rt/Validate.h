@@ -31,14 +31,25 @@ llvm::Error checkLengths(const RunInputs &inputs);
 /// Every id in 0..V-1. `source`: the file they came from.
 llvm::Error checkIds(const RunInputs &inputs, llvm::StringRef source);
 
-/// Every value finite, in the file and in its type. [..., D] = `shape`.
+/// Which rows matter: of queries and dy, [B Tq], those that see a key; of the
+/// table, [V], those that some row sees. Nothing is asked of the values of
+/// others.
+std::vector<bool> seenRows(const RunInputs &inputs);
+std::vector<bool> seenTokens(const RunInputs &inputs);
+
+/// Every value finite, in the file and in its type, in rows that are `seen`.
+/// [..., D] = `shape`.
 llvm::Error checkFinite(llvm::StringRef name, const NpyArray &file,
                         const Buffer &values, DType dtype,
-                        llvm::ArrayRef<int64_t> shape);
+                        llvm::ArrayRef<int64_t> shape,
+                        const std::vector<bool> &seen);
 
 /// No distance, score or norm of an output overflows the type they are
-/// computed in, whatever the weights are.
+/// computed in, whatever the weights are: the domain of docs/semantics.md.
 llvm::Error checkNorms(const RunInputs &inputs);
+
+/// The same for dy.
+llvm::Error checkGradient(const RunInputs &inputs);
 
 } // namespace raytention::tool
 

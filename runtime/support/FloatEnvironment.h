@@ -1,4 +1,4 @@
-//===- FloatEnvironment.h - how a thread rounds ----------------*- C++ -*-===//
+//===- FloatEnvironment.h - how a thread rounds -----------------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CallerTest.cpp - what a run owes to its caller --------------------===//
+//===- CallerTest.cpp - what a run owes to its caller ---------------------===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

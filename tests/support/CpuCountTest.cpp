@@ -1,4 +1,4 @@
-//===- CpuCountTest.cpp - how many workers are worth having --------------===//
+//===- CpuCountTest.cpp - how many workers are worth having ---------------===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CrewTest.cpp - threads that work together -------------------------===//
+//===- CrewTest.cpp - threads that work together --------------------------===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -8,28 +8,22 @@
 
 #include "examples/charlm/Shards.h"
 
+#include "runtime/support/CpuCount.h"
+
+#include <atomic>
+
 namespace raytention::charlm {
 
-Shards::Shards(int threads)
-    : numThreads(
-          threads ? threads
-                  : int(llvm::hardware_concurrency().compute_thread_count())) {
-  if (numThreads > 1)
-    pool = std::make_unique<llvm::DefaultThreadPool>(
-        llvm::hardware_concurrency(unsigned(numThreads)));
-}
+Shards::Shards(int threads) : crew(threads ? threads : countCpus().workers()) {}
 
 void Shards::forEach(int64_t size, llvm::function_ref<void(Range)> body) {
-  for (int64_t shard = 0; shard < count; ++shard) {
-    int64_t begin = size * shard / count;
-    Range range{shard, begin, size * (shard + 1) / count - begin};
-    if (pool)
-      pool->async([=] { body(range); });
-    else
-      body(range);
-  }
-  if (pool)
-    pool->wait();
+  std::atomic<int64_t> next{0};
+  crew.run(int(count), [&](int) {
+    for (int64_t shard = next++; shard < count; shard = next++) {
+      int64_t begin = size * shard / count;
+      body({shard, begin, size * (shard + 1) / count - begin});
+    }
+  });
 }
 
 } // namespace raytention::charlm

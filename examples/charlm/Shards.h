@@ -9,11 +9,9 @@
 #ifndef RAYTENTION_EXAMPLES_CHARLM_SHARDS_H
 #define RAYTENTION_EXAMPLES_CHARLM_SHARDS_H
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Support/ThreadPool.h"
+#include "runtime/support/Crew.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace raytention::charlm {
 
@@ -33,11 +31,10 @@ public:
   /// Calls `body` for each shard of [0, size), empty ones too.
   void forEach(int64_t size, llvm::function_ref<void(Range)> body);
 
-  int threads() const { return numThreads; }
+  int threads() const { return crew.wanted(); }
 
 private:
-  int numThreads;
-  std::unique_ptr<llvm::DefaultThreadPool> pool; ///< null for one thread
+  Crew crew;
 };
 
 } // namespace raytention::charlm

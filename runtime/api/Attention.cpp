@@ -10,6 +10,8 @@
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/api/Compiler.h"
+#include "runtime/support/Crew.h"
+#include "runtime/support/FloatEnvironment.h"
 
 #include <chrono>
 
@@ -48,6 +50,9 @@ static Expected<EntryPoint> lookup(Jit &jit, StringRef function) {
 static Expected<std::unique_ptr<Attention>>
 compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
                     const StringRef *text) {
+  // LLVM and MLIR have locks and tables that are one per process.
+  ForkGuard guard;
+  FloatEnvironment environment;
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
   if (Error error = checkOptions(options))

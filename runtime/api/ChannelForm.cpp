@@ -10,11 +10,13 @@
 
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "runtime/support/Crew.h"
 
 using namespace mlir;
 using namespace raytention;
 
 llvm::Expected<OutputForm> raytention::channelForm(llvm::StringRef channel) {
+  ForkGuard guard;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<RayTentionDialect>();
   std::string error;

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/Twine.h"
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -21,11 +22,12 @@ static constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();
 /// Smallest base of a decay: its powers stay clear of denormals.
 static const double kSmallestGamma = std::ldexp(1.0, -100);
 
-/// A number as in the message of an error.
+/// A number as in the message of an error, in any locale.
 static std::string format(double value) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%.9g", value);
-  return text;
+  auto end = std::to_chars(text, text + sizeof(text), value,
+                           std::chars_format::general, 9);
+  return std::string(text, end.ptr);
 }
 
 static Error checkSize(const char *name, int64_t size, int64_t most) {

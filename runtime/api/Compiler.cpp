@@ -15,6 +15,8 @@
 #include "passes/Pipelines/Registration.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/device/cpu/ParallelFor.h"
+#include "runtime/support/Crew.h"
+#include "runtime/support/FloatEnvironment.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -331,6 +333,8 @@ raytention::compileAttend(const AttentionSpec &spec,
 llvm::Expected<std::string>
 raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
                        StringRef stage) {
+  ForkGuard guard;
+  FloatEnvironment environment;
   CompileOptions target = options;
   if (stage == "reference")
     target.target = TargetKind::Reference;

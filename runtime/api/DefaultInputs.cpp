@@ -8,6 +8,8 @@
 
 #include "raytention/DefaultInputs.h"
 
+#include "runtime/support/FloatEnvironment.h"
+
 #include <cmath>
 #include <utility>
 
@@ -101,11 +103,13 @@ static void fill(uint64_t seed, InputStream stream, double scale,
 
 void fillNormal(uint64_t seed, InputStream stream, double scale, uint64_t begin,
                 uint64_t count, double *out) {
+  FloatEnvironment environment;
   fill(seed, stream, scale, begin, count, out);
 }
 
 void fillNormal(uint64_t seed, InputStream stream, double scale, uint64_t begin,
                 uint64_t count, float *out) {
+  FloatEnvironment environment;
   fill(seed, stream, scale, begin, count, out);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/api/CheckInputs.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/api/MemRefArgument.h"
+#include "runtime/support/FloatEnvironment.h"
 
 #include <algorithm>
 #include <chrono>
@@ -47,8 +48,10 @@ void CompiledAttention::fillEmpty(const Inputs &inputs,
 }
 
 static Error refuseMemory() {
-  return createStringError("expected memory for the arrays that were not "
-                           "given, got a refusal from the system");
+  return createStringError(
+      std::make_error_code(std::errc::not_enough_memory),
+      "expected memory for the arrays that were not given, got a refusal from "
+      "the system");
 }
 
 Error CompiledAttention::allocateLengths(const Inputs &inputs,
@@ -99,7 +102,7 @@ Error CompiledAttention::checkWorkspace(const EntryPoint &entry,
 
 void CompiledAttention::choosePool(int threads) {
   int wanted = threads ? threads : cpu::getDefaultThreads();
-  if (!pool || pool->threads() != wanted)
+  if (!pool || pool->wanted() != wanted)
     pool = std::make_unique<cpu::WorkerPool>(wanted);
 }
 
@@ -110,7 +113,6 @@ Expected<RunReport> CompiledAttention::call(const EntryPoint &entry,
     return error;
   using Clock = std::chrono::steady_clock;
   RunReport report;
-  report.threads = pool->threads();
   cpu::RunContext context(*pool);
   auto start = Clock::now();
   entry.run(arguments);
@@ -118,6 +120,7 @@ Expected<RunReport> CompiledAttention::call(const EntryPoint &entry,
   report.runMs = elapsed.count();
   if (Error error = context.takeError())
     return error;
+  report.threads = pool->threads(); // known only now
   report.workspaceBytes = context.bytesInTotal();
   report.workspaceBytesPerThread = context.bytesPerWorker();
   return report;
@@ -126,6 +129,7 @@ Expected<RunReport> CompiledAttention::call(const EntryPoint &entry,
 Expected<RunReport> CompiledAttention::run(const Inputs &inputs,
                                            const Outputs &outputs,
                                            int threads) {
+  FloatEnvironment environment;
   if (Error error = checkInputs(spec, inputs, outputs, threads))
     return error;
   choosePool(threads);

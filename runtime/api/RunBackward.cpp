@@ -9,6 +9,7 @@
 #include "runtime/api/CheckInputs.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/api/MemRefArgument.h"
+#include "runtime/support/FloatEnvironment.h"
 
 #include <algorithm>
 #include <new>
@@ -34,6 +35,7 @@ Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
                                                    const void *dSignals,
                                                    const Gradients &gradients,
                                                    int threads) {
+  FloatEnvironment environment;
   if (!backward.run)
     return createStringError("expected an attention that was compiled with "
                              "gradients, got one without");
@@ -103,9 +105,10 @@ CompiledAttention::allocateBackward(const Inputs &inputs) const {
   scratch.parameterParts.reset(new (std::nothrow) char[parts * outputBytes()]);
   scratch.keyGradients.reset(new (std::nothrow) char[keys * outputBytes()]);
   if (!scratch.parameterParts || !scratch.keyGradients)
-    return createStringError(
-        "expected " + Twine(scratch.backwardBytes) +
-        " bytes of memory for the gradients of the keys, got a refusal from "
-        "the system");
+    return createStringError(std::make_error_code(std::errc::not_enough_memory),
+                             "expected " + Twine(scratch.backwardBytes) +
+                                 " bytes of memory for the gradients of the "
+                                 "keys, got a refusal from "
+                                 "the system");
   return scratch;
 }

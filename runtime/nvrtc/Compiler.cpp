@@ -9,11 +9,14 @@
 #include "runtime/nvrtc/Compiler.h"
 
 #include "runtime/nvrtc/Program.h"
+#include "runtime/support/CpuCount.h"
+#include "runtime/support/Crew.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ThreadPool.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 
@@ -198,17 +201,18 @@ Compiler::compileAll(const Source &source, ArrayRef<std::string> wanted,
   std::vector<Compiled> results(wanted.size());
   Error errors = Error::success();
   std::mutex mutex;
-  DefaultThreadPool pool(hardware_concurrency(threads));
-  for (size_t i = 0; i < wanted.size(); ++i)
-    pool.async([&, i] {
+  std::atomic<size_t> next{0};
+  int most = threads > 0 ? threads : countCpus().workers();
+  runTogether(std::min<size_t>(most, wanted.size()), [&](int) {
+    for (size_t i = next++; i < wanted.size(); i = next++) {
       Expected<Compiled> compiled = compile(source, wanted[i]);
       std::lock_guard<std::mutex> lock(mutex);
       if (compiled)
         results[i] = std::move(*compiled);
       else
         errors = joinErrors(std::move(errors), compiled.takeError());
-    });
-  pool.wait();
+    }
+  });
   if (errors)
     return errors;
   return results;

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -37,7 +38,14 @@ struct Problem {
   }
   float queries[12] = {}, table[8] = {}, signals[12] = {};
   int32_t ids[6] = {0, 1, 2, 3, 0, 1};
-  int64_t lengths[2] = {3, 0};
+  /// The same ids in 64 bits.
+  int64_t *widen() {
+    std::copy(ids, ids + 6, wide);
+    inputs.ids = wide;
+    spec.idBits = 64;
+    return wide;
+  }
+  int64_t wide[6], lengths[2] = {3, 0};
   AttentionSpec spec;
   Inputs inputs;
   Outputs outputs;
@@ -77,6 +85,19 @@ const Case kCases[] = {
      "expected ids in [0, 4), got 4 at batch 1, position 1"},
     {"IdNegative", [](Problem &p) { p.ids[2] = -7; },
      "expected ids in [0, 4), got -7 at batch 0, position 2"},
+    {"IdLargest", [](Problem &p) { p.ids[5] = 2147483647; },
+     "expected ids in [0, 4), got 2147483647 at batch 1, position 2"},
+    {"IdSmallest", [](Problem &p) { p.ids[0] = -2147483647 - 1; },
+     "expected ids in [0, 4), got -2147483648 at batch 0, position 0"},
+    {"WideIdBeyond32Bits", [](Problem &p) { p.widen()[3] = 1 + (1ll << 32); },
+     "expected ids in [0, 4), got 4294967297 at batch 1, position 0"},
+    {"WideIdNegative", [](Problem &p) { p.widen()[1] = -1; },
+     "expected ids in [0, 4), got -1 at batch 0, position 1"},
+    {"WideIdSmallest", [](Problem &p) { p.widen()[2] = INT64_MIN; },
+     "expected ids in [0, 4), got -9223372036854775808 at batch 0, position "
+     "2"},
+    {"WideIdLargest", [](Problem &p) { p.widen()[5] = INT64_MAX; },
+     "expected ids in [0, 4), got 9223372036854775807 at batch 1, position 2"},
     {"LengthTooLarge", [](Problem &p) { p.lengths[1] = 4; },
      "expected lengths in [0, 3], got 4 at batch 1"},
     {"LengthNegative", [](Problem &p) { p.lengths[0] = -1; },

@@ -16,6 +16,8 @@
 
 #include <cstdlib>
 
+#include <sched.h>
+
 using namespace raytention::device;
 using namespace raytention::tool;
 using namespace raytention::test;
@@ -60,7 +62,7 @@ const FoundDevice &deviceOf(const Diagnosis &diagnosis, DeviceKind kind) {
 TEST_F(Doctor, TheCpuComputesWithoutCuda) {
   hide();
   Diagnosis diagnosis = diagnose();
-  EXPECT_GE(diagnosis.cores, 1);
+  EXPECT_GE(diagnosis.cpus.workers(), 1);
   EXPECT_TRUE(diagnosis.vectorBits == 128 || diagnosis.vectorBits == 256 ||
               diagnosis.vectorBits == 512);
   EXPECT_FALSE(diagnosis.nvrtc.found || diagnosis.driver.found);
@@ -129,6 +131,43 @@ TEST_F(Doctor, AWrongDeviceIsOne) {
   EXPECT_NE(output.out.find("a kernel FAILED: kernel 'probe': cuda:0: "
                             "cuModuleGetFunction: expected CUDA_SUCCESS"),
             std::string::npos)
+      << output.out;
+}
+
+TEST_F(Doctor, SaysWhatDecidesTheWorkers) {
+  Diagnosis diagnosis;
+  diagnosis.cpus.online = 64;
+  diagnosis.cpus.allowed = 8;
+  diagnosis.cpus.quota = 2.5;
+  diagnosis.vectorBits = 256;
+  std::string text, json;
+  llvm::raw_string_ostream textStream(text), jsonStream(json);
+  printDiagnosis(diagnosis, textStream);
+  EXPECT_EQ(llvm::StringRef(text).split('\n').first,
+            "host    64 cores, 8 by affinity, quota of 2.5: 3 workers by "
+            "default; 256-bit vectors");
+  printDiagnosisJson(diagnosis, jsonStream);
+  auto value = llvm::json::parse(json);
+  ASSERT_TRUE(bool(value)) << llvm::toString(value.takeError());
+  const llvm::json::Object &host = *value->getAsObject()->getObject("host");
+  EXPECT_EQ(host.getInteger("cores"), 64);
+  EXPECT_EQ(host.getInteger("allowed_cores"), 8);
+  EXPECT_EQ(host.getNumber("cpu_quota"), 2.5);
+  EXPECT_EQ(host.getInteger("workers"), 3);
+}
+
+TEST_F(Doctor, OneCpuMakesOneWorker) {
+  hide();
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before))
+      CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  ToolOutput output = runRt({"doctor"});
+  ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  EXPECT_NE(output.out.find("1 worker by default"), std::string::npos)
       << output.out;
 }
 

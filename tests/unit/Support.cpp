@@ -13,6 +13,9 @@
 
 #include <algorithm>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 using namespace raytention;
 using namespace raytention::test;
 
@@ -47,7 +50,14 @@ std::string test::readFile(const std::string &path) {
 }
 
 llvm::Expected<tool::NpyArray> test::parse(llvm::StringRef bytes) {
-  return tool::parseNpy(llvm::MemoryBuffer::getMemBufferCopy(bytes), "f.npy");
+  int memory = memfd_create("f.npy", MFD_CLOEXEC);
+  std::string path = "/proc/self/fd/" + std::to_string(memory);
+  writeFile(path, bytes);
+  auto file = tool::InputFile::open(path, "f.npy");
+  close(memory);
+  if (!file)
+    return file.takeError();
+  return tool::parseNpy(*file, "f.npy");
 }
 
 ToolOutput test::runRt(const std::vector<std::string> &args,

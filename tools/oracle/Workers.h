@@ -15,12 +15,14 @@
 namespace raytention {
 namespace oracle {
 
-/// The number of workers that a call uses for `threads` (0: one per core).
+/// The most workers that a call uses for `threads` (0: one per CPU that the
+/// thread may run on).
 int workerCount(int threads);
 
 /// Calls body(index, worker) once for each index below `count`, from
-/// workerCount(threads) threads. Workers take the indices one by one, in
-/// order: a late row costs far more than an early one.
+/// workerCount(threads) threads, or fewer where the system has no more, each
+/// of which rounds to nearest. Workers take the indices one by one, in order: a
+/// late row costs far more than an early one.
 void forEachIndex(size_t count, int threads,
                   const std::function<void(size_t index, int worker)> &body);
 

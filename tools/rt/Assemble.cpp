@@ -8,11 +8,10 @@
 
 #include "raytention/DefaultInputs.h"
 #include "tools/rt/Channels.h"
+#include "tools/rt/InputFile.h"
 #include "tools/rt/RunInputs.h"
 #include "tools/rt/ToolError.h"
 #include "tools/rt/Validate.h"
-
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -119,17 +118,11 @@ Error Assembler::readFiles() {
 }
 
 Error Assembler::readText() {
-  auto file = llvm::MemoryBuffer::getFile(options.textPath, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false,
-                                          /*IsVolatile=*/true);
+  auto file =
+      readWhole(options.textPath, "--text " + options.textPath, INT32_MAX);
   if (!file)
-    return usageError("--text {0}: expected a readable file, got: {1}",
-                      options.textPath, file.getError().message());
-  StringRef text = (*file)->getBuffer();
-  if (text.size() > INT32_MAX)
-    return usageError("--text {0}: expected below 2^31 bytes, got {1}",
-                      options.textPath, text.size());
-  inputs.tokens = tokenize(text, *options.vocabulary);
+    return file.takeError();
+  inputs.tokens = tokenize((*file)->getBuffer(), *options.vocabulary);
   return Error::success();
 }
 
@@ -270,6 +263,17 @@ Error Assembler::resolveShape() {
   return resolveVocabulary();
 }
 
+/// The first id that no table of any size has a row for, or else a negative
+/// one.
+static Error refuseIds(const NpyArray &ids, bool negative, StringRef path) {
+  int64_t i = 0;
+  while (negative ? ids.intAt(i) >= 0 : ids.intAt(i) < INT32_MAX)
+    ++i;
+  return usageError("{0}: expected ids in 0..{1}, got {2} at {3}", path,
+                    INT32_MAX - 1, ids.intAt(i),
+                    shapeText({i / ids.shape[1], i % ids.shape[1]}));
+}
+
 /// Without a table, V is what the ids or the text need.
 Error Assembler::resolveVocabulary() {
   inputs.vocab = inputs.tokens.vocab();
@@ -277,9 +281,8 @@ Error Assembler::resolveVocabulary() {
     inputs.vocab = table->shape[0];
   } else if (ids) {
     int64_t largest = largestId(*ids);
-    if (largest >= INT32_MAX)
-      return usageError("{0}: expected ids below 2^31 - 1, got {1}",
-                        options.idsPath, largest);
+    if (largest >= INT32_MAX || (largest < 0 && ids->size() > 0))
+      return refuseIds(*ids, largest < 0, options.idsPath);
     inputs.vocab = largest + 1;
   }
   return Error::success();

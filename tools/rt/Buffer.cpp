@@ -8,11 +8,14 @@
 
 #include "tools/rt/Buffer.h"
 
+#include "runtime/support/CpuCount.h"
+#include "runtime/support/Crew.h"
+
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <thread>
 
 namespace raytention::tool {
 
@@ -80,15 +83,14 @@ void storeElement(const Buffer &buffer, DType dtype, int64_t index,
 void parallelRanges(int64_t count,
                     const std::function<void(int64_t, int64_t)> &body) {
   constexpr int64_t smallest = 1 << 16; // below, a thread costs more
-  int64_t threads = std::clamp<int64_t>(count / smallest, 1,
-                                        std::thread::hardware_concurrency());
-  int64_t piece = (count + threads - 1) / threads;
-  std::vector<std::thread> others;
-  for (int64_t begin = piece; begin < count; begin += piece)
-    others.emplace_back(body, begin, std::min(begin + piece, count));
-  body(0, std::min(piece, count));
-  for (std::thread &thread : others)
-    thread.join();
+  int64_t pieces =
+      std::clamp<int64_t>(count / smallest, 1, countCpus().workers());
+  int64_t size = (count + pieces - 1) / pieces;
+  std::atomic<int64_t> next{0};
+  runTogether(int(pieces), [&](int) {
+    for (int64_t begin = size * next++; begin < count; begin = size * next++)
+      body(begin, std::min(begin + size, count));
+  });
 }
 
 } // namespace raytention::tool

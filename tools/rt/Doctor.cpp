@@ -170,7 +170,7 @@ static FoundDevice examine(DeviceKind kind) {
 
 Diagnosis diagnose() {
   Diagnosis diagnosis;
-  diagnosis.cores = cpu::getDefaultThreads();
+  diagnosis.cpus = countCpus();
   diagnosis.vectorBits = vectorBits();
   findNvrtc(diagnosis);
   findDriver(diagnosis);

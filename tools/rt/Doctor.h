@@ -10,6 +10,7 @@
 #define RAYTENTION_TOOLS_RT_DOCTOR_H
 
 #include "runtime/device/Devices.h"
+#include "runtime/support/CpuCount.h"
 #include "tools/rt/Options.h"
 
 namespace raytention::tool {
@@ -34,7 +35,7 @@ struct FoundDevice {
 };
 
 struct Diagnosis {
-  int cores = 0;
+  CpuCount cpus;
   int vectorBits = 0;
   FoundLibrary nvrtc, driver;
   std::vector<int> architectures; ///< that NVRTC knows

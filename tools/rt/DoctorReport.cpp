@@ -9,6 +9,7 @@
 #include "tools/rt/Doctor.h"
 
 #include "tools/rt/Report.h"
+#include "tools/rt/ToolError.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -49,9 +50,21 @@ static void printDevice(const FoundDevice &device, llvm::raw_ostream &os) {
        << device.problem << "\n";
 }
 
+/// "64 cores, 8 by affinity, quota of 2.5: 3 workers, 512-bit vectors".
+static void printHost(const Diagnosis &diagnosis, llvm::raw_ostream &os) {
+  const CpuCount &cpus = diagnosis.cpus;
+  int workers = cpus.workers();
+  os << "host    " << cpus.online << (cpus.online == 1 ? " core" : " cores");
+  if (cpus.allowed != cpus.online)
+    os << ", " << cpus.allowed << " by affinity";
+  if (cpus.quota)
+    os << ", quota of " << numberText(*cpus.quota);
+  os << ": " << workers << (workers == 1 ? " worker" : " workers")
+     << " by default; " << diagnosis.vectorBits << "-bit vectors\n";
+}
+
 void printDiagnosis(const Diagnosis &diagnosis, llvm::raw_ostream &os) {
-  os << "host    " << diagnosis.cores << " cores, " << diagnosis.vectorBits
-     << "-bit vectors\n";
+  printHost(diagnosis, os);
   std::string archs, gpus = ", " + std::to_string(diagnosis.gpus) + " GPUs";
   for (int arch : diagnosis.architectures)
     archs += (archs.empty() ? ", for " : " ") + std::to_string(arch);
@@ -102,13 +115,16 @@ void printDiagnosisJson(const Diagnosis &diagnosis, llvm::raw_ostream &os) {
   json::Object driver = toJson(diagnosis.driver);
   if (diagnosis.driver.found)
     driver["gpus"] = diagnosis.gpus;
-  os << json::Value(json::Object{
-            {"version", jsonVersion},
-            {"host", json::Object{{"cores", diagnosis.cores},
-                                  {"vector_bits", diagnosis.vectorBits}}},
-            {"nvrtc", std::move(nvrtc)},
-            {"driver", std::move(driver)},
-            {"devices", std::move(devices)}})
+  json::Object host{{"cores", diagnosis.cpus.online},
+                    {"allowed_cores", diagnosis.cpus.allowed},
+                    {"cpu_quota", jsonNumber(diagnosis.cpus.quota)},
+                    {"workers", diagnosis.cpus.workers()},
+                    {"vector_bits", diagnosis.vectorBits}};
+  os << json::Value(json::Object{{"version", jsonVersion},
+                                 {"host", std::move(host)},
+                                 {"nvrtc", std::move(nvrtc)},
+                                 {"driver", std::move(driver)},
+                                 {"devices", std::move(devices)}})
      << "\n";
 }
 

@@ -47,14 +47,14 @@ int64_t NpyArray::size() const {
 }
 
 double NpyArray::floatAt(int64_t index) const {
-  const char *at = data + index * npyItemSize(type);
+  const char *at = bytes() + index * npyItemSize(type);
   if (type == NpyType::F8)
     return llvm::bit_cast<double>(llvm::support::endian::read64le(at));
   return llvm::bit_cast<float>(llvm::support::endian::read32le(at));
 }
 
 int64_t NpyArray::intAt(int64_t index) const {
-  const char *at = data + index * npyItemSize(type);
+  const char *at = bytes() + index * npyItemSize(type);
   if (type == NpyType::I8)
     return int64_t(llvm::support::endian::read64le(at));
   return int32_t(llvm::support::endian::read32le(at));
@@ -146,34 +146,61 @@ private:
   bool hasShape = false;
 };
 
+/// Bytes before the header's text, and of it.
+struct NpyPrefix {
+  uint64_t size, headerSize;
+};
+
 } // namespace
 
-/// Splits off the header; errors where the lengths do not add up.
-static llvm::Expected<StringRef> splitHeader(StringRef &bytes, StringRef name) {
-  if (bytes.size() < 10)
+/// Of a file that begins with `start`: 12 bytes, or all there are.
+static llvm::Expected<NpyPrefix> readPrefix(StringRef start, StringRef name) {
+  if (start.size() < 10)
     return usageError("{0}: expected a .npy file, got {1} bytes", name,
-                      bytes.size());
-  if (!bytes.starts_with("\x93NUMPY"))
+                      start.size());
+  if (!start.starts_with("\x93NUMPY"))
     return usageError("{0}: expected a .npy file, got one that starts with {1}",
-                      name, quoted(bytes.take_front(6)));
-  unsigned major = uint8_t(bytes[6]), minor = uint8_t(bytes[7]);
+                      name, quoted(start.take_front(6)));
+  unsigned major = uint8_t(start[6]), minor = uint8_t(start[7]);
   if (major < 1 || major > 3 || minor != 0)
     return usageError("{0}: expected .npy version 1.0, 2.0 or 3.0, got {1}.{2}",
                       name, major, minor);
-  size_t prefix = major == 1 ? 10 : 12;
-  if (bytes.size() < prefix)
+  if (major == 1)
+    return NpyPrefix{10, llvm::support::endian::read16le(start.data() + 8)};
+  if (start.size() < 12)
     return usageError("{0}: expected a header, got a file of {1} bytes", name,
-                      bytes.size());
-  uint64_t length = major == 1
-                        ? llvm::support::endian::read16le(bytes.data() + 8)
-                        : llvm::support::endian::read32le(bytes.data() + 8);
-  if (length > bytes.size() - prefix)
+                      start.size());
+  return NpyPrefix{12, llvm::support::endian::read32le(start.data() + 8)};
+}
+
+/// The whole text of the header; the file stands at its data then.
+static llvm::Expected<std::string> readHeader(InputFile &file, StringRef name) {
+  std::string text(12, '\0');
+  llvm::Expected<size_t> count = file.read(text);
+  if (!count)
+    return count.takeError();
+  llvm::Expected<NpyPrefix> prefix =
+      readPrefix(StringRef(text).take_front(*count), name);
+  if (!prefix)
+    return prefix.takeError();
+  constexpr uint64_t most = 1 << 20;
+  uint64_t total = prefix->size + prefix->headerSize;
+  if (file.size() && *file.size() < total)
     return usageError("{0}: expected a header within the file's {1} bytes, got "
                       "a header length of {2}",
-                      name, bytes.size(), length);
-  StringRef header = bytes.substr(prefix, length);
-  bytes = bytes.drop_front(prefix + length);
-  return header;
+                      name, *file.size(), prefix->headerSize);
+  if (prefix->headerSize > most)
+    return usageError("{0}: expected a header of at most {1} bytes, got a "
+                      "header length of {2}",
+                      name, most, prefix->headerSize);
+  text.resize(std::max<uint64_t>(total, 12));
+  count = file.read(llvm::MutableArrayRef<char>(text).drop_front(12));
+  if (!count)
+    return count.takeError();
+  if (12 + *count < total)
+    return usageError("{0}: expected a header of {1} bytes, got {2}", name,
+                      prefix->headerSize, 12 + *count - prefix->size);
+  return text.substr(prefix->size, prefix->headerSize);
 }
 
 /// Bytes that an array takes; nothing on overflow.
@@ -191,17 +218,48 @@ static std::optional<uint64_t> byteSize(llvm::ArrayRef<int64_t> shape,
   return empty ? 0 : bytes;
 }
 
-llvm::Expected<NpyArray> parseNpy(std::unique_ptr<llvm::MemoryBuffer> file,
-                                  StringRef name) {
-  StringRef bytes = file->getBuffer();
-  llvm::Expected<StringRef> header = splitHeader(bytes, name);
+/// The bytes of an array of `type`, all the rest of the file.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readData(InputFile &file, uint64_t header, NpyType type,
+         llvm::ArrayRef<int64_t> shape, StringRef name) {
+  std::optional<uint64_t> bytes = byteSize(shape, type);
+  auto wrongSize = [&](const llvm::Twine &got) {
+    return usageError("{0}: expected {1} bytes of data for shape {2} of {3}, "
+                      "got {4}",
+                      name, bytes ? llvm::utostr(*bytes) : "over 2^63",
+                      shapeText(shape), npyTypeName(type), got.str());
+  };
+  if (file.size() && bytes != *file.size() - header)
+    return wrongSize(llvm::Twine(*file.size() - header));
+  if (!bytes)
+    return wrongSize("a file of unknown size");
+  auto buffer = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(*bytes, name);
+  if (!buffer)
+    return missingError("memory: expected {0} bytes for {1}, got a refusal "
+                        "from the system; use a smaller array",
+                        *bytes, name);
+  llvm::Expected<size_t> count = file.read(buffer->getBuffer());
+  if (!count)
+    return count.takeError();
+  char more;
+  llvm::Expected<size_t> extra = file.read(more);
+  if (!extra)
+    return extra.takeError();
+  // A file may shrink or grow while it is read.
+  if (*count != *bytes || *extra)
+    return wrongSize(*extra ? llvm::Twine("more") : llvm::Twine(*count));
+  return buffer;
+}
+
+llvm::Expected<NpyArray> parseNpy(InputFile &file, StringRef name) {
+  llvm::Expected<std::string> header = readHeader(file, name);
   if (!header)
     return header.takeError();
   HeaderParser parser(*header);
   if (!parser.parse())
     return usageError("{0}: expected a .npy header with descr, fortran_order "
                       "and shape, got {1}",
-                      name, quoted(header->rtrim()));
+                      name, quoted(StringRef(*header).rtrim()));
   auto type = llvm::StringSwitch<std::optional<NpyType>>(*parser.descr)
                   .Case("<f4", NpyType::F4)
                   .Case("<f8", NpyType::F8)
@@ -213,31 +271,23 @@ llvm::Expected<NpyArray> parseNpy(std::unique_ptr<llvm::MemoryBuffer> file,
                       name, quoted(*parser.descr));
   if (*parser.fortran)
     return usageError("{0}: expected C order, got fortran_order True", name);
-  std::optional<uint64_t> expected = byteSize(parser.shape, *type);
-  if (!expected || *expected != bytes.size())
-    return usageError("{0}: expected {1} bytes of data for shape {2} of {3}, "
-                      "got {4}",
-                      name, expected ? llvm::utostr(*expected) : "over 2^63",
-                      shapeText(parser.shape), npyTypeName(*type),
-                      bytes.size());
+  uint64_t before = file.position();
+  auto data = readData(file, before, *type, parser.shape, name);
+  if (!data)
+    return data.takeError();
   NpyArray array;
   array.type = *type;
   array.shape = parser.shape;
-  array.data = bytes.data();
-  array.buffer = std::move(file);
+  array.buffer = std::move(*data);
   return array;
 }
 
 llvm::Expected<NpyArray> readNpy(StringRef path, bool floats, unsigned rank,
                                  bool optionalBatch) {
-  // Volatile: read, not mapped, so that a file cut meanwhile is no crash.
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false,
-                                          /*IsVolatile=*/true);
+  llvm::Expected<InputFile> file = InputFile::open(path, path, ".npy file");
   if (!file)
-    return usageError("{0}: expected a readable .npy file, got: {1}", path,
-                      file.getError().message());
-  llvm::Expected<NpyArray> array = parseNpy(std::move(*file), path);
+    return file.takeError();
+  llvm::Expected<NpyArray> array = parseNpy(*file, path);
   if (!array)
     return array.takeError();
   if (isFloat(array->type) != floats)

@@ -15,11 +15,12 @@
 #ifndef RAYTENTION_TOOLS_RT_NPY_H
 #define RAYTENTION_TOOLS_RT_NPY_H
 
+#include "tools/rt/InputFile.h"
 #include "llvm/ADT/ArrayRef.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdint>
 #include <memory>
@@ -37,7 +38,7 @@ inline bool isFloat(NpyType type) {
   return type == NpyType::F4 || type == NpyType::F8;
 }
 
-/// One array, its bytes borrowed from the file's buffer.
+/// One array.
 class NpyArray {
 public:
   NpyType type = NpyType::F4;
@@ -47,18 +48,17 @@ public:
   /// Element `index` of an array of floats, or of integers.
   double floatAt(int64_t index) const;
   int64_t intAt(int64_t index) const;
-  const char *bytes() const { return data; }
+  const char *bytes() const { return buffer->getBufferStart(); }
 
 private:
-  friend llvm::Expected<NpyArray>
-  parseNpy(std::unique_ptr<llvm::MemoryBuffer> file, llvm::StringRef name);
-  const char *data = nullptr;
+  friend llvm::Expected<NpyArray> parseNpy(InputFile &file,
+                                           llvm::StringRef name);
   std::unique_ptr<llvm::MemoryBuffer> buffer;
 };
 
-/// Parses the bytes of a file; `name` is used in messages.
-llvm::Expected<NpyArray> parseNpy(std::unique_ptr<llvm::MemoryBuffer> file,
-                                  llvm::StringRef name);
+/// Reads an array that is all of the file; `name` is used in messages. No more
+/// is read, and no memory taken, than the header asks for and the file has.
+llvm::Expected<NpyArray> parseNpy(InputFile &file, llvm::StringRef name);
 
 /// Reads an array of floats (or of ints) of rank `rank`. If `optionalBatch`, an
 /// array of rank - 1 gets a leading dimension of 1. Errors name the file, what

@@ -8,21 +8,23 @@
 
 #include "tools/rt/OutputDir.h"
 
+#include "tools/rt/PendingFolder.h"
 #include "tools/rt/ToolError.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <array>
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 using llvm::Error;
@@ -33,77 +35,7 @@ namespace path = llvm::sys::path;
 namespace raytention::tool {
 
 //===----------------------------------------------------------------------===//
-// Removal on a signal
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-constexpr std::array<int, 3> endSignals = {SIGINT, SIGTERM, SIGHUP};
-
-/// What the handler removes, in fixed memory: it may not allocate.
-struct Pending {
-  static constexpr int maxFiles = 8;
-  char folder[PATH_MAX];
-  char files[maxFiles][PATH_MAX];
-  int numFiles = 0;
-  std::atomic<bool> armed{false};
-  struct sigaction previous[endSignals.size()];
-};
-Pending pending;
-
-/// Only calls that are allowed in a handler. Another thread may be creating a
-/// file meanwhile, so a folder that is not empty is tried again.
-void removePending() {
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    for (int i = 0; i < pending.numFiles; ++i)
-      unlink(pending.files[i]);
-    if (rmdir(pending.folder) == 0 || errno != ENOTEMPTY)
-      return;
-  }
-}
-
-void onSignal(int number) {
-  if (pending.armed.exchange(false))
-    removePending();
-  // The signal is blocked here: it ends the process once this returns.
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-} // namespace
-
-static void copyPath(char (&out)[PATH_MAX], StringRef text) {
-  size_t length = std::min<size_t>(text.size(), PATH_MAX - 1);
-  std::memcpy(out, text.data(), length);
-  out[length] = 0;
-}
-
-/// Registers the paths before any of them exists, then takes the signals that
-/// the caller's parent has not told to ignore.
-static void arm(StringRef folder, llvm::ArrayRef<StringRef> names) {
-  copyPath(pending.folder, folder);
-  pending.numFiles = 0;
-  for (StringRef name : names.take_front(Pending::maxFiles))
-    copyPath(pending.files[pending.numFiles++], (folder + "/" + name).str());
-  pending.armed = true;
-  struct sigaction action = {};
-  action.sa_handler = onSignal;
-  for (size_t i = 0; i < endSignals.size(); ++i) {
-    sigaction(endSignals[i], &action, &pending.previous[i]);
-    if (pending.previous[i].sa_handler == SIG_IGN)
-      sigaction(endSignals[i], &pending.previous[i], nullptr);
-  }
-}
-
-static void disarm() {
-  if (!pending.armed.exchange(false))
-    return;
-  for (size_t i = 0; i < endSignals.size(); ++i)
-    sigaction(endSignals[i], &pending.previous[i], nullptr);
-}
-
-//===----------------------------------------------------------------------===//
-// The folder
+// What can be known before there is anything to write
 //===----------------------------------------------------------------------===//
 
 /// An existing folder may only hold what would be written anew.
@@ -133,51 +65,123 @@ static Error checkReplaceable(StringRef place,
   return Error::success();
 }
 
-/// Makes the folder, with the rights of any new one, and arms its removal
-/// before a signal can come between. Returns errno, or 0.
-static int makeTemporary(std::string &name, llvm::ArrayRef<StringRef> names) {
-  sigset_t ends, before;
-  sigemptyset(&ends);
-  for (int number : endSignals)
-    sigaddset(&ends, number);
-  pthread_sigmask(SIG_BLOCK, &ends, &before);
-  int code = mkdtemp(name.data()) ? 0 : errno;
-  if (!code) {
-    mode_t mask = umask(0);
-    umask(mask);
-    chmod(name.c_str(), 0777 & ~mask);
-    arm(name, names);
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return code;
+/// Whether something is mounted on the folder: it cannot be renamed.
+static bool isMountPoint(const char *folder) {
+  struct statx status;
+  return statx(AT_FDCWD, folder, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) ==
+             0 &&
+         (status.stx_attributes_mask & status.stx_attributes &
+          STATX_ATTR_MOUNT_ROOT);
+}
+
+/// Whether `parent` lets only owners move `folder` away, and we own neither.
+static bool isSticky(const char *parent, const char *folder) {
+  struct stat around, inner;
+  uid_t user = geteuid();
+  return user != 0 && stat(parent, &around) == 0 &&
+         lstat(folder, &inner) == 0 && (around.st_mode & S_ISVTX) &&
+         around.st_uid != user && inner.st_uid != user;
+}
+
+/// The folder will make place for a new one of its name.
+static Error checkMovable(StringRef place, const std::string &full,
+                          const std::string &parent) {
+  if (!fs::exists(full))
+    return Error::success();
+  if (isSticky(parent.c_str(), full.c_str()))
+    return usageError("--out {0}: expected a folder that can be replaced, got "
+                      "one of another user in {1}, where only owners may "
+                      "rename; name a new one",
+                      place, parent);
+  if (access(full.c_str(), W_OK | X_OK))
+    return usageError("--out {0}: expected a folder that can be emptied, got: "
+                      "{1}; name a new one",
+                      place, std::strerror(errno));
+  return Error::success();
+}
+
+/// The results are written beside `full`, under a name that begins alike.
+static Error checkParent(StringRef place, StringRef full,
+                         const std::string &parent) {
+  StringRef name = path::filename(full);
+  if (name == "..")
+    return usageError("--out {0}: expected the name of a folder, got ..",
+                      place);
+  fs::file_status status;
+  if (fs::status(parent, status) || !fs::is_directory(status))
+    return usageError("--out {0}: expected an existing folder around it, got "
+                      "{1} at {2}{3}",
+                      place, fs::exists(status) ? "a file" : "none", parent,
+                      fs::exists(status) ? "" : "; make it first (mkdir -p)");
+  long longest = pathconf(parent.c_str(), _PC_NAME_MAX);
+  if (longest > 0 && name.size() > size_t(longest))
+    return usageError("--out: expected a name of at most {0} bytes, got {1}: "
+                      "{2}",
+                      longest, name.size(), quoted(name));
+  if (full.size() + 64 > PATH_MAX)
+    return usageError("--out: expected a path below {0} bytes, got {1}",
+                      PATH_MAX - 64, full.size());
+  return Error::success();
 }
 
 llvm::Expected<std::unique_ptr<OutputDir>>
 OutputDir::create(StringRef place, llvm::ArrayRef<StringRef> names) {
-  llvm::SmallString<256> full = place;
-  if (std::error_code code = fs::make_absolute(full))
+  llvm::SmallString<256> absolute = place;
+  if (std::error_code code = fs::make_absolute(absolute))
     return usageError("--out {0}: expected a usable path, got: {1}", place,
                       code.message());
-  path::remove_dots(full, /*remove_dot_dot=*/false);
-  while (full.size() > 1 && full.back() == '/')
-    full.pop_back();
+  path::remove_dots(absolute, /*remove_dot_dot=*/false);
+  while (absolute.size() > 1 && absolute.back() == '/')
+    absolute.pop_back();
+  std::string full = absolute.str().str();
+  std::string parent = path::parent_path(full).str();
+  if (isMountPoint(full.c_str()))
+    return usageError("--out {0}: expected a folder that can be replaced, got "
+                      "a mount point; name one inside it, as {0}/results",
+                      place);
+  if (Error error = checkParent(place, full, parent))
+    return error;
   if (Error error = checkReplaceable(full, names))
     return error;
-  StringRef parent = path::parent_path(full);
-  if (!fs::is_directory(parent))
-    return usageError("--out {0}: expected an existing folder around it, got "
-                      "none at {1}",
-                      place, parent);
-  std::string temporary = (full + ".tmp-XXXXXX").str();
-  if (temporary.size() + 64 > PATH_MAX)
-    return usageError("--out: expected a path below {0} bytes, got {1}",
-                      PATH_MAX - 64, temporary.size());
-  if (int code = makeTemporary(temporary, names))
-    return usageError("--out {0}: expected a folder that can be written, got: "
-                      "{1}",
-                      place, std::strerror(code));
+  if (Error error = checkMovable(place, full, parent))
+    return error;
+  // A name that is nearly too long leaves no room for the suffix.
+  constexpr size_t most = 200;
+  std::string temporary = parent + "/" +
+                          path::filename(full).take_front(most).str() +
+                          ".tmp-XXXXXX";
+  if (int code = makePendingFolder(temporary, names))
+    return usageError("--out {0}: expected a folder around it that can be "
+                      "written (results stand beside their place until they "
+                      "are complete), got: {1} at {2}; name one elsewhere",
+                      place, std::strerror(code), parent);
   return std::unique_ptr<OutputDir>(
-      new OutputDir(full.str().str(), std::move(temporary)));
+      new OutputDir(std::move(full), std::move(temporary)));
+}
+
+Error OutputDir::checkRoom(llvm::ArrayRef<uint64_t> files) const {
+  uint64_t total = std::accumulate(files.begin(), files.end(), uint64_t(0));
+  uint64_t largest =
+      files.empty() ? 0 : *std::max_element(files.begin(), files.end());
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      largest > limit.rlim_cur)
+    return missingError("--out {0}: expected files of at most {1} bytes (the "
+                        "limit of this process), got a need of {2}; raise it "
+                        "(ulimit -f)",
+                        path, uint64_t(limit.rlim_cur), largest);
+  struct statvfs disk;
+  if (statvfs(temporary.c_str(), &disk))
+    return Error::success();
+  uint64_t blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+  uint64_t room = llvm::SaturatingMultiply<uint64_t>(blocks, disk.f_frsize);
+  // Some file systems do not count their blocks.
+  if (disk.f_blocks != 0 && total > room)
+    return missingError("--out {0}: expected {1} bytes of room for the "
+                        "results, got {2}; free some, or name a folder on "
+                        "another disk",
+                        path, total, room);
+  return Error::success();
 }
 
 OutputDir::OutputDir(std::string path, std::string temporary)
@@ -185,8 +189,8 @@ OutputDir::OutputDir(std::string path, std::string temporary)
 
 OutputDir::~OutputDir() {
   if (!committed)
-    removePending();
-  disarm();
+    removePendingFolder();
+  keepPendingFolder();
 }
 
 Error OutputDir::writeNpy(
@@ -235,9 +239,9 @@ Error OutputDir::commit() {
     return usageError("--out {0}: expected a place to rename to, got: {1}",
                       path, std::strerror(errno));
   // After an exchange the temporary name holds the older results.
-  removePending();
+  removePendingFolder();
   committed = true;
-  disarm();
+  keepPendingFolder();
   return Error::success();
 }
 

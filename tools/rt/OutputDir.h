@@ -18,12 +18,13 @@
 namespace raytention::tool {
 
 /// Writes files into a folder beside `path` and renames it when complete.
-/// Unless commit() succeeded nothing is left behind, after SIGINT, SIGTERM and
-/// SIGHUP either. One may be open at a time.
+/// Unless commit() succeeded nothing is left behind, after a signal or a crash
+/// either (PendingFolder). One may be open at a time.
 class OutputDir {
 public:
-  /// Opens the temporary folder. Fails if `path` is no folder, or is one that
-  /// holds anything but the files this class is told of, or if its parent
+  /// Opens the temporary folder. Fails where commit() would, as far as can be
+  /// known: if `path` is no folder, or one that holds anything but the files
+  /// this class is told of, or one that cannot be replaced, or if its parent
   /// cannot be written. `names`: the files that may be written, or be replaced
   /// in an existing folder.
   static llvm::Expected<std::unique_ptr<OutputDir>>
@@ -31,6 +32,10 @@ public:
   ~OutputDir();
   OutputDir(const OutputDir &) = delete;
   OutputDir &operator=(const OutputDir &) = delete;
+
+  /// Whether files of these sizes, in bytes, fit the disk and the limits of
+  /// this process.
+  llvm::Error checkRoom(llvm::ArrayRef<uint64_t> files) const;
 
   /// Writes the array `name`; `body` puts its elements after the header.
   llvm::Error writeNpy(llvm::StringRef name, NpyType type,

@@ -8,6 +8,9 @@
 
 #include "tools/rt/Progress.h"
 
+#include "runtime/support/ClassicLocale.h"
+#include "runtime/support/Crew.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
@@ -19,6 +22,7 @@ namespace raytention::tool {
 
 std::string progressLine(const std::string &phase, int64_t done, int64_t total,
                          double seconds) {
+  ClassicLocale locale;
   if (total <= 0)
     return llvm::formatv("{0}  {1:f1} s", phase, seconds).str();
   constexpr int width = 30;
@@ -33,7 +37,7 @@ std::string progressLine(const std::string &phase, int64_t done, int64_t total,
 Progress::Progress(std::string phase, int64_t total)
     : phase(std::move(phase)), total(total) {
   if (isatty(STDERR_FILENO))
-    thread = std::thread([this] { show(); });
+    thread = startThread([this] { show(); });
 }
 
 Progress::~Progress() {

@@ -19,7 +19,8 @@
 namespace raytention::tool {
 
 /// Shows one phase on the terminal behind stderr, with its time and, once
-/// steps are counted, a bar; erased at the end. Does nothing in a pipe.
+/// steps are counted, a bar; erased at the end. Does nothing in a pipe, or
+/// where the system has no thread to spare.
 class Progress {
 public:
   /// `total` steps; 0 where nothing can be counted.

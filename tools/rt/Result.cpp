@@ -95,6 +95,20 @@ llvm::ArrayRef<llvm::StringRef> resultFiles() {
   return names;
 }
 
+std::vector<uint64_t> resultFileSizes(const RunInputs &inputs) {
+  uint64_t element = npyItemSize(outputType(inputs.spec.dtype));
+  uint64_t rows = inputs.rows(), width = inputs.dModel();
+  uint64_t signals = rows * inputs.signalWidth();
+  std::vector<uint64_t> sizes = {signals, signals};
+  if (inputs.backward)
+    sizes.insert(sizes.end(), {rows * width, inputs.vocab * width, 1,
+                               uint64_t(inputs.spec.numGammas)});
+  constexpr uint64_t header = 128;
+  for (uint64_t &size : sizes)
+    size = size * element + header;
+  return sizes;
+}
+
 /// The raw rows, converted one at a time.
 template <typename T>
 static void writeRaw(const RunResult &result, int64_t rows,

@@ -67,6 +67,8 @@ double usefulFlops(const RunInputs &inputs);
 /// any: dq.npy [B, Tq, D], dtable.npy [V, D], dtau.npy [], dgammas.npy [n].
 llvm::Error writeResult(const RunInputs &inputs, const RunResult &result,
                         OutputDir &folder);
+/// The sizes in bytes of these files at most.
+std::vector<uint64_t> resultFileSizes(const RunInputs &inputs);
 /// The names of these files, all of them.
 llvm::ArrayRef<llvm::StringRef> resultFiles();
 

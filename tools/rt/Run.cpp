@@ -8,16 +8,18 @@
 
 #include "tools/rt/Run.h"
 
+#include "runtime/device/cpu/ParallelFor.h"
+#include "runtime/support/ClassicLocale.h"
+#include "runtime/support/FloatEnvironment.h"
 #include "tools/rt/Check.h"
 #include "tools/rt/Doctor.h"
 #include "tools/rt/Explain.h"
 #include "tools/rt/Gradcheck.h"
+#include "tools/rt/InputFile.h"
 #include "tools/rt/Measure.h"
 #include "tools/rt/Progress.h"
 #include "tools/rt/Report.h"
 #include "tools/rt/ToolError.h"
-
-#include "llvm/Support/MemoryBuffer.h"
 
 using llvm::Error;
 using llvm::Expected;
@@ -52,11 +54,7 @@ static Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readModule(const RunOptions &options) {
   if (options.irPath.empty())
     return nullptr;
-  auto file = llvm::MemoryBuffer::getFile(options.irPath);
-  if (!file)
-    return usageError("--ir {0}: expected a readable file, got: {1}",
-                      options.irPath, file.getError().message());
-  return std::move(*file);
+  return readWhole(options.irPath, "--ir " + options.irPath, INT32_MAX);
 }
 
 static Expected<std::unique_ptr<Attention>>
@@ -127,7 +125,8 @@ static Error checkInto(const RunOptions &options, Attention &attention,
   if (options.check) {
     CheckSettings settings;
     settings.seed = options.seed;
-    settings.threads = options.threads;
+    settings.threads =
+        options.threads ? options.threads : cpu::getDefaultThreads();
     settings.queryTile = options.schedule.queryTile
                              ? options.schedule.queryTile
                              : queryTileOf(report.result.schedule);
@@ -156,6 +155,9 @@ openFolder(const RunOptions &options) {
 Expected<int> runAttention(const RunOptions &options,
                            const CompileFunction &compile,
                            llvm::raw_ostream &os) {
+  auto folder = openFolder(options);
+  if (!folder)
+    return folder.takeError();
   auto module = readModule(options);
   if (!module)
     return module.takeError();
@@ -164,9 +166,9 @@ Expected<int> runAttention(const RunOptions &options,
     return inputs.takeError();
   if (Error error = validate(options, *inputs))
     return error;
-  auto folder = openFolder(options);
-  if (!folder)
-    return folder.takeError();
+  if (*folder)
+    if (Error error = (*folder)->checkRoom(resultFileSizes(*inputs)))
+      return error;
   auto attention = compileFor(options, *inputs, module->get(), compile);
   if (!attention)
     return attention.takeError();
@@ -191,6 +193,8 @@ Expected<int> runAttention(const RunOptions &options,
 
 int runTool(llvm::ArrayRef<const char *> args, llvm::raw_ostream &out,
             llvm::raw_ostream &err, const CompileFunction &compile) {
+  FloatEnvironment environment;
+  ClassicLocale locale;
   Expected<Command> command = parseCommandLine(args);
   if (!command)
     return reportError(command.takeError(), err);

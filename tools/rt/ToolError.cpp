@@ -9,8 +9,9 @@
 #include "tools/rt/ToolError.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <charconv>
 
 namespace raytention::tool {
 
@@ -41,6 +42,8 @@ int reportError(llvm::Error error, llvm::raw_ostream &os) {
     message += info.message();
     if (info.isA<ToolError>())
       code = static_cast<const ToolError &>(info).exitCode();
+    else if (info.convertToErrorCode() == std::errc::not_enough_memory)
+      code = ExitMissing;
   });
   os << "rt: error: " << oneLine(message) << "\n";
   return code;
@@ -64,9 +67,10 @@ std::string quoted(llvm::StringRef text, size_t limit) {
 }
 
 std::string numberText(double value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
-  return text;
+  char text[32]; // in any locale
+  auto end = std::to_chars(text, text + sizeof(text), value,
+                           std::chars_format::general, 9);
+  return std::string(text, end.ptr);
 }
 
 } // namespace raytention::tool

@@ -63,7 +63,8 @@ llvm::Error missingError(const char *format, Args &&...args) {
 }
 
 /// Prints `error` as one line "rt: error: ..." and returns its exit code: its
-/// own, or 2 for an error of a library (a spec it does not support).
+/// own, or that of an error of a library: 3 where memory is missing, else 2 (a
+/// spec it does not support).
 int reportError(llvm::Error error, llvm::raw_ostream &os);
 
 /// `text` between single quotes with unprintable bytes escaped and anything

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/rt/ProcessFailure.h"
 #include "tools/rt/Run.h"
 #include "tools/rt/ToolError.h"
 
@@ -25,6 +26,7 @@ static int finish(int code) {
 }
 
 int main(int argc, char **argv) {
+  reportProcessFailures();
   llvm::ArrayRef<const char *> args(argv, size_t(argc));
   return finish(
       runTool(args.drop_front(argc > 0 ? 1 : 0), llvm::outs(), llvm::errs()));

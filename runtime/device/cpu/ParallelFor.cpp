@@ -8,50 +8,20 @@
 
 #include "runtime/device/cpu/ParallelFor.h"
 
-#include "llvm/Support/Threading.h"
+#include "runtime/support/CpuCount.h"
+#include "runtime/support/FloatEnvironment.h"
 
 #include <algorithm>
 #include <atomic>
 
-#if defined(__SSE3__) || defined(__x86_64__)
-#include <xmmintrin.h>
-#define RAYTENTION_HAS_MXCSR 1
-#endif
-
 using namespace llvm;
+using namespace raytention;
 using namespace raytention::cpu;
-
-namespace {
-
-/// Treats denormals as zero, in and out, as long as it lives: one denormal
-/// weight costs as much as a hundred multiply-adds.
-class FlushDenormals {
-#ifdef RAYTENTION_HAS_MXCSR
-public:
-  FlushDenormals() : saved(_mm_getcsr()) {
-    _mm_setcsr(saved | kFlushToZero | kDenormalsAreZero);
-  }
-  ~FlushDenormals() { _mm_setcsr(saved); }
-
-private:
-  static constexpr unsigned kFlushToZero = 0x8000;
-  static constexpr unsigned kDenormalsAreZero = 0x0040;
-  unsigned saved;
-#else
-public:
-  FlushDenormals() {}
-  ~FlushDenormals() {}
-#endif
-};
-
-} // namespace
 
 /// Pages: no two workers share one, and slices keep their alignment.
 static constexpr int64_t kWorkspaceAlignment = 4096;
 
-int raytention::cpu::getDefaultThreads() {
-  return std::max(1u, llvm::hardware_concurrency().compute_thread_count());
-}
+int raytention::cpu::getDefaultThreads() { return countCpus().workers(); }
 
 bool WorkerPool::Workspace::resize(int64_t wanted) {
   if (wanted == bytes)
@@ -71,10 +41,16 @@ bool WorkerPool::Workspace::resize(int64_t wanted) {
   return true;
 }
 
-WorkerPool::WorkerPool(int threads) : workspaces(std::max(1, threads)) {
-  if (threads > 1)
-    pool = std::make_unique<DefaultThreadPool>(
-        llvm::hardware_concurrency(threads - 1));
+WorkerPool::WorkerPool(int threads)
+    : crew(threads), workspaces(crew.wanted()) {}
+
+/// What a fork found in use stays: a worker that is not here any more may have
+/// been about to exchange it.
+void WorkerPool::abandonWorkspaces() {
+  for (Workspace &workspace : workspaces) {
+    (void)workspace.memory.release();
+    workspace.bytes = 0;
+  }
 }
 
 Error WorkerPool::parallelFor(TaskFunction body, int64_t tasks,
@@ -84,14 +60,18 @@ Error WorkerPool::parallelFor(TaskFunction body, int64_t tasks,
   if (workspaceBytes < 0)
     return createStringError("expected a workspace of at least 0 bytes, got " +
                              Twine(workspaceBytes));
+  if (running)
+    abandonWorkspaces();
+  running = true;
   std::atomic<int64_t> next{0};
   std::atomic<bool> refused{false};
-  auto work = [&](Workspace &workspace) {
+  auto work = [&](int worker) {
+    Workspace &workspace = workspaces[worker];
     if (!workspace.resize(workspaceBytes)) {
       refused = true;
       return;
     }
-    FlushDenormals flush;
+    FloatEnvironment::flushDenormals();
     while (!refused) {
       int64_t task = next.fetch_add(1, std::memory_order_relaxed);
       if (task >= tasks)
@@ -99,22 +79,19 @@ Error WorkerPool::parallelFor(TaskFunction body, int64_t tasks,
       body(arguments, task, workspace.memory.get());
     }
   };
-  int64_t workers = std::min<int64_t>(tasks, threads());
-  for (int64_t worker = 1; worker < workers; ++worker)
-    pool->async([&, worker] { work(workspaces[worker]); });
-  work(workspaces[0]);
-  if (pool)
-    pool->wait();
+  int workers = crew.run(std::min<int64_t>(tasks, crew.wanted()), work);
   // Workers that had nothing to do keep nothing that nobody may use again.
-  for (int64_t worker = workers; worker < threads(); ++worker)
+  for (int worker = workers; worker < crew.wanted(); ++worker)
     if (workspaces[worker].bytes != workspaceBytes)
       workspaces[worker].resize(0);
+  running = false;
   if (refused)
-    return createStringError("expected " + Twine(workspaceBytes) +
-                             " bytes of workspace for each of " +
-                             Twine(workers) +
-                             " workers, got a refusal from the system; use "
-                             "fewer threads or a smaller tile");
+    return createStringError(
+        std::make_error_code(std::errc::not_enough_memory),
+        "expected " + Twine(workspaceBytes) +
+            " bytes of workspace for each of " + Twine(workers) +
+            " workers, got a refusal from the system; use fewer threads or a "
+            "smaller tile");
   return Error::success();
 }
 

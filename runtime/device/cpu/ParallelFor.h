@@ -9,8 +9,9 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_CPU_PARALLELFOR_H
 #define RAYTENTION_RUNTIME_DEVICE_CPU_PARALLELFOR_H
 
+#include "runtime/support/Crew.h"
+
 #include "llvm/Support/Error.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -22,22 +23,28 @@ namespace raytention::cpu {
 /// One task of a compiled parallel loop.
 using TaskFunction = void (*)(void *arguments, int64_t task, void *workspace);
 
-/// The number of workers that 0 stands for: the cores this process may use.
+/// The number of workers that 0 stands for: the cores that this process may
+/// use, by its affinity and the quota of its control groups.
 int getDefaultThreads();
 
-/// A fixed number of workers, the calling thread one of them; each has a
-/// workspace of its own that is kept while its size stays the same.
+/// Workers, the calling thread one of them; each has a workspace of its own
+/// that is kept while its size stays the same. Usable in a process that was
+/// forked off, whatever the pool was doing.
 class WorkerPool {
 public:
   /// `threads` >= 1.
   explicit WorkerPool(int threads);
 
-  int threads() const { return static_cast<int>(workspaces.size()); }
+  /// The workers that were asked for.
+  int wanted() const { return crew.wanted(); }
+  /// Those there are: fewer where the system refused a thread.
+  int threads() const { return crew.workers(); }
 
   /// Runs tasks 0 .. tasks - 1, each once, on whichever worker is free next.
   /// Tasks are independent, so the result does not depend on the workers.
-  /// Denormals are zero in a task. Fails, with some tasks not run, where a
-  /// workspace cannot be allocated.
+  /// A task rounds to nearest, with denormals taken as zero and no traps,
+  /// whatever the modes of the caller, who finds them as they were. Fails,
+  /// with some tasks not run, where a workspace cannot be allocated.
   llvm::Error parallelFor(TaskFunction body, int64_t tasks,
                           int64_t workspaceBytes, void *arguments);
 
@@ -55,8 +62,12 @@ private:
     bool resize(int64_t wanted);
   };
 
+  void abandonWorkspaces();
+
+  Crew crew;
   std::vector<Workspace> workspaces;
-  std::unique_ptr<llvm::DefaultThreadPool> pool; ///< null for one thread
+  /// Set at the begin of a run only in a child that was forked off during one.
+  bool running = false;
 };
 
 /// What a run of compiled code on this thread uses and leaves behind. While it

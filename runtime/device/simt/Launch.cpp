@@ -8,15 +8,18 @@
 
 #include "runtime/device/simt/Machine.h"
 
+#include "runtime/support/CpuCount.h"
+#include "runtime/support/Crew.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 #include <numeric>
 #include <random>
-#include <thread>
 
 using namespace llvm;
+using namespace raytention;
 using namespace raytention::simt;
 
 static constexpr uint64_t kMaxThreads = 1024;
@@ -145,7 +148,8 @@ static void runWorkers(Launch &launch,
   std::vector<uint64_t> order = drawOrder(blocks, launch.options.shuffleSeed);
   std::atomic<uint64_t> next{0};
   std::atomic<unsigned> abandoned{0};
-  auto work = [&](Worker &worker) {
+  runTogether(int(workers.size()), [&](int number) {
+    Worker &worker = *workers[number];
     for (;;) {
       uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
       if (i >= blocks ||
@@ -154,13 +158,7 @@ static void runWorkers(Launch &launch,
       worker.runBlock(order.empty() ? i : order[i]);
       abandoned += worker.block.abandoned;
     }
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < workers.size(); ++i)
-    threads.emplace_back([&, i] { work(*workers[i]); });
-  work(*workers[0]);
-  for (std::thread &thread : threads)
-    thread.join();
+  });
 }
 
 static void collectProfile(const Launch &launch, const Worker &worker,
@@ -204,9 +202,8 @@ static void collectFindings(const std::vector<std::unique_ptr<Worker>> &workers,
 }
 
 static unsigned countWorkers(const Launch &launch) {
-  unsigned wanted = launch.options.threads
-                        ? launch.options.threads
-                        : std::max(1u, std::thread::hardware_concurrency());
+  unsigned wanted = launch.options.threads ? launch.options.threads
+                                           : unsigned(countCpus().workers());
   return std::min<uint64_t>(std::min(wanted, 256u), launch.grid.count());
 }
 

@@ -8,10 +8,13 @@
 
 #include "runtime/device/simt/Profile.h"
 
+#include "runtime/support/ClassicLocale.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace raytention;
 using namespace raytention::simt;
 
 uint64_t Profile::globalSectorBytes() const {
@@ -106,6 +109,7 @@ static void print(raw_ostream &os, StringRef name, const LocalTraffic &t) {
 }
 
 std::string Profile::text() const {
+  ClassicLocale locale;
   std::string result;
   raw_string_ostream os(result);
   os << formatv("{0} blocks, {1} warps, {2} warp instructions, {3:f1} lanes "

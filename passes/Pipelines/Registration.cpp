@@ -87,6 +87,7 @@ static void registerPipelines() {
   PassPipelineRegistration<ReferenceOptions>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
       [](OpPassManager &pm, const ReferenceOptions &options) {
+        pm.addPass(createIsolateSymbolsPass());
         if (options.backward)
           buildReferenceGradientPipeline(pm);
         else

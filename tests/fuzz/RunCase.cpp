@@ -176,7 +176,8 @@ std::vector<std::string> CaseFolder::makeArguments(bool check, bool out) const {
 ProgramResult CaseFolder::run(bool check, bool out) const {
   llvm::sys::fs::remove_directories(file("out"));
   std::vector<std::string> args = makeArguments(check, out);
-  args.insert(args.begin(), RAYTENTION_RT);
+  const char *program = std::getenv("RT_FUZZ_PROGRAM");
+  args.insert(args.begin(), program ? program : RAYTENTION_RT);
   std::vector<llvm::StringRef> views(args.begin(), args.end());
   std::string outPath = file("stdout"), errPath = file("stderr"), message;
   std::optional<llvm::StringRef> redirects[] = {

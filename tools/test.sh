@@ -5,7 +5,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 # The lit tests run by themselves below, so that each file counts as one.
-leave_out='^lit$|^Sizes/Long'
+leave_out='^lit$|^Sizes/Long|^Long/'
 case "${1:-}" in
   --full) leave_out='^lit$' ;;
   "") ;;
@@ -17,6 +17,10 @@ trap 'rm -f "$unit" "$lit"' EXIT
 
 ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -E "$leave_out" 2>&1 |
   tee "$unit" | grep -vE '^ *(Start +[0-9]|[0-9]+/[0-9]+ Test .*Passed)' || true
+# One line for all drawn runs, from those of the shards.
+awk '/^fuzz: / { for (i = 2; i <= NF; i += 2) { sum[i] += $i; word[i] = $(i + 1) } }
+     END { if (2 in sum) { line = "fuzz:"; for (i = 2; i in sum; i += 2) line = line " " sum[i] " " word[i]; print line } }' \
+  "$build/Testing/Temporary/LastTest.log" || true
 lit_tool=$(command -v lit || echo /usr/lib/llvm-22/bin/lit)
 "$lit_tool" -v --time-tests "$build/tests" 2>&1 | tee "$lit" |
   grep -vE '^(PASS|UNSUPPORTED):' || true

@@ -61,6 +61,7 @@ ArrayRef<PipelineStage> raytention::getReferenceStages() {
 }
 
 void raytention::buildCpuPipeline(OpPassManager &pm) {
+  pm.addPass(createIsolateSymbolsPass());
   for (const PipelineStage &stage : getCpuStages())
     stage.build(pm);
 }

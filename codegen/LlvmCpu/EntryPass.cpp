@@ -76,6 +76,24 @@ static LogicalResult convertTypes(func::FuncOp func,
   return success();
 }
 
+/// Whether an earlier run of this pass made the entry `name` of `func`; an
+/// error where something else has that name.
+static FailureOr<bool> hasEntry(func::FuncOp func, StringRef name,
+                                SymbolTable &symbols) {
+  Operation *known = symbols.lookup(name);
+  if (!known)
+    return false;
+  Type pointer = LLVM::LLVMPointerType::get(func.getContext());
+  auto type = FunctionType::get(func.getContext(), {pointer},
+                                func.getFunctionType().getResults());
+  auto entry = dyn_cast<func::FuncOp>(known);
+  if (entry && entry.isPublic() && entry.getFunctionType() == type)
+    return true;
+  return known->emitOpError("expected another name than that of the entry "
+                            "point of @")
+         << func.getName();
+}
+
 namespace {
 
 struct CpuEntryPass : public raytention::impl::CpuEntryPassBase<CpuEntryPass> {
@@ -84,7 +102,12 @@ struct CpuEntryPass : public raytention::impl::CpuEntryPassBase<CpuEntryPass> {
     auto funcs = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp func : funcs) {
       std::string name = (func.getName() + "_entry").str();
-      if (!wantsEntry(func) || symbols.lookup(name))
+      if (!wantsEntry(func))
+        continue;
+      FailureOr<bool> known = hasEntry(func, name, symbols);
+      if (failed(known))
+        return signalPassFailure();
+      if (*known)
         continue;
       SmallVector<Type> converted;
       if (failed(convertTypes(func, converted)))

@@ -8,6 +8,7 @@
 
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/LlvmCpu/WorkspacePlan.h"
+#include "passes/Pipelines/Passes.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
@@ -25,8 +26,6 @@ using namespace mlir;
 using namespace raytention;
 
 namespace {
-
-constexpr llvm::StringLiteral kParallelFor = "rt_parallel_for";
 
 /// Bounds of the loops as values where the builder stands.
 struct LoopBounds {
@@ -62,6 +61,7 @@ private:
   LogicalResult declareParallelFor(Location loc);
   void callParallelFor(OpBuilder &builder, scf::ForallOp forall,
                        func::FuncOp task, Value bytes, Value arguments);
+  FunctionType getWorkspaceType();
   LogicalResult createWorkspaceFunction();
 
   func::FuncOp func;
@@ -105,9 +105,25 @@ LogicalResult FunctionOutliner::run() {
   // An entry point of an earlier run of this pipeline needs no workspace.
   bool isEntry =
       func.getNumArguments() == 1 && func.getArgument(0).getType() == pointer;
-  if (isEntry || symbols.lookup((func.getName() + "_workspace").str()))
+  if (isEntry)
     return success();
-  return createWorkspaceFunction();
+  Operation *known = symbols.lookup((func.getName() + "_workspace").str());
+  if (!known)
+    return createWorkspaceFunction();
+  auto workspace = dyn_cast<func::FuncOp>(known);
+  if (loops.empty() && workspace && workspace.isPublic() &&
+      workspace.getFunctionType() == getWorkspaceType())
+    return success();
+  return known->emitOpError("expected another name than that of the workspace "
+                            "of @")
+         << func.getName();
+}
+
+/// The function's arguments to bytes.
+FunctionType FunctionOutliner::getWorkspaceType() {
+  return FunctionType::get(func.getContext(),
+                           func.getFunctionType().getInputs(),
+                           {IntegerType::get(func.getContext(), 64)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -359,13 +375,9 @@ void FunctionOutliner::callParallelFor(OpBuilder &builder, scf::ForallOp forall,
 }
 
 LogicalResult FunctionOutliner::createWorkspaceFunction() {
-  MLIRContext *context = func.getContext();
-  auto i64 = IntegerType::get(context, 64);
-  auto type =
-      FunctionType::get(context, func.getFunctionType().getInputs(), {i64});
   Location loc = func.getLoc();
-  auto workspace =
-      func::FuncOp::create(loc, (func.getName() + "_workspace").str(), type);
+  auto workspace = func::FuncOp::create(
+      loc, (func.getName() + "_workspace").str(), getWorkspaceType());
   symbols.insert(workspace, std::next(func->getIterator()));
   OpBuilder builder = OpBuilder::atBlockBegin(workspace.addEntryBlock());
   IRMapping mapping;

@@ -53,7 +53,8 @@ def OutlineTasksPass : Pass<"rt-outline-tasks", "::mlir::ModuleOp"> {
 
     Errors: an allocation whose size is not known before the loop, that leaves
     its block, has a layout or memory space, or asks for more than 64 bytes of
-    alignment; a loop whose workspace does not follow from the arguments.
+    alignment; a loop whose workspace does not follow from the arguments;
+    another symbol @NAME_workspace.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
@@ -86,7 +87,7 @@ def CpuEntryPass : Pass<"rt-cpu-entry", "::mlir::ModuleOp"> {
     }
     ```
 
-    Errors: an argument that is still a tensor.
+    Errors: an argument that is still a tensor; another symbol @NAME_entry.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect"];

@@ -13,9 +13,11 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -137,32 +139,69 @@ FailureOr<WorkspacePlan> WorkspacePlan::create(scf::ForallOp forall) {
   return plan;
 }
 
+/// Sizes and bytes at run time: numbers without a sign that stay at kMostBytes
+/// where they would pass it, which is beyond every cap. What is constant is
+/// computed here.
+static constexpr uint64_t kMostBytes = llvm::alignDown(
+    uint64_t(std::numeric_limits<int64_t>::max()), uint64_t(kSliceAlignment));
+
+static Value makeBytes(OpBuilder &builder, Location loc, uint64_t bytes) {
+  return arith::ConstantIndexOp::create(
+      builder, loc, static_cast<int64_t>(std::min(bytes, kMostBytes)));
+}
+
+static std::optional<uint64_t> getConstantBytes(Value bytes) {
+  APInt value;
+  if (!matchPattern(bytes, m_ConstantInt(&value)))
+    return std::nullopt;
+  return value.getZExtValue();
+}
+
+static Value buildProduct(OpBuilder &builder, Location loc, Value bytes,
+                          Value size) {
+  std::optional<uint64_t> lhs = getConstantBytes(bytes);
+  std::optional<uint64_t> rhs = getConstantBytes(size);
+  if (lhs && rhs)
+    return makeBytes(builder, loc, llvm::SaturatingMultiply(*lhs, *rhs));
+  auto product = arith::MulUIExtendedOp::create(builder, loc, bytes, size);
+  Value zero = makeBytes(builder, loc, 0);
+  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     product.getHigh(), zero);
+  Value most = makeBytes(builder, loc, kMostBytes);
+  Value low = arith::MinUIOp::create(builder, loc, product.getLow(), most);
+  return arith::SelectOp::create(builder, loc, fits, low, most);
+}
+
+/// Both are at most kMostBytes: their sum does not wrap around.
+static Value buildSum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
+  Value sum = builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+  return builder.createOrFold<arith::MinUIOp>(
+      loc, sum, makeBytes(builder, loc, kMostBytes));
+}
+
 /// Bytes of one slice, rounded up to the alignment.
 static Value buildSliceBytes(OpBuilder &builder, Location loc,
                              memref::AllocOp alloc) {
-  auto constant = [&](int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value).getResult();
-  };
   MemRefType type = alloc.getType();
-  int64_t fixed = DataLayout::closest(alloc).getTypeSize(type.getElementType());
+  uint64_t fixed =
+      DataLayout::closest(alloc).getTypeSize(type.getElementType());
   for (int64_t size : type.getShape())
-    fixed *= ShapedType::isDynamic(size) ? 1 : size;
-  Value bytes = constant(fixed);
+    if (!ShapedType::isDynamic(size))
+      fixed = llvm::SaturatingMultiply(fixed, static_cast<uint64_t>(size));
+  Value bytes = makeBytes(builder, loc, fixed);
   for (Value size : alloc.getDynamicSizes())
-    bytes = builder.createOrFold<arith::MulIOp>(loc, bytes, size);
-  bytes = builder.createOrFold<arith::AddIOp>(loc, bytes,
-                                              constant(kSliceAlignment - 1));
-  bytes = builder.createOrFold<arith::DivUIOp>(loc, bytes,
-                                               constant(kSliceAlignment));
-  return builder.createOrFold<arith::MulIOp>(loc, bytes,
-                                             constant(kSliceAlignment));
+    bytes = buildProduct(builder, loc, bytes, size);
+  bytes = builder.createOrFold<arith::AddIOp>(
+      loc, bytes, makeBytes(builder, loc, kSliceAlignment - 1));
+  Value alignment = makeBytes(builder, loc, kSliceAlignment);
+  bytes = builder.createOrFold<arith::DivUIOp>(loc, bytes, alignment);
+  return builder.createOrFold<arith::MulIOp>(loc, bytes, alignment);
 }
 
 Value WorkspacePlan::buildBytes(OpBuilder &builder, Location loc) const {
-  Value bytes = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value bytes = makeBytes(builder, loc, 0);
   for (memref::AllocOp alloc : allocs)
-    bytes = builder.createOrFold<arith::AddIOp>(
-        loc, bytes, buildSliceBytes(builder, loc, alloc));
+    bytes = buildSum(builder, loc, bytes, buildSliceBytes(builder, loc, alloc));
   return bytes;
 }
 
@@ -192,8 +231,8 @@ void WorkspacePlan::place(OpBuilder &builder, Location loc,
   Value buffer = wrapPointer(builder, loc, workspace, buildBytes(builder, loc));
   Value offset = arith::ConstantIndexOp::create(builder, loc, 0);
   for (memref::AllocOp alloc : allocs) {
-    Value next = builder.createOrFold<arith::AddIOp>(
-        loc, offset, buildSliceBytes(builder, alloc.getLoc(), alloc));
+    Value next = buildSum(builder, loc, offset,
+                          buildSliceBytes(builder, alloc.getLoc(), alloc));
     Value view =
         memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), buffer,
                                offset, alloc.getDynamicSizes());

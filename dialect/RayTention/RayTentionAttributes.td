@@ -86,9 +86,9 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
   let summary = "how an attention is cut: tile, chunk, split, kept scores";
   let description = [{
     Rows per query tile, keys per chunk, independent key ranges, and whether the
-    scores of a query tile are kept between the sweeps or recomputed. Stands on
-    the function as `rt.schedule`; the tiling passes read it where their own
-    options are not given.
+    scores of a query tile are kept between the sweeps or recomputed. Sizes are
+    1 to 2147483647. Stands on the function as `rt.schedule`; the tiling passes
+    read it where their own options are not given.
 
     ```mlir
     #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>

@@ -92,5 +92,12 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected positive query_tile, key_chunk and "
                           "split_keys, got "
                        << queryTile << ", " << keyChunk << ", " << splitKeys;
+  // An index of a key is an int32; products of two sizes must not wrap around.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (queryTile > most || keyChunk > most || splitKeys > most)
+    return emitError() << "expected query_tile, key_chunk and split_keys of at "
+                          "most "
+                       << most << ", got " << queryTile << ", " << keyChunk
+                       << ", " << splitKeys;
   return success();
 }

@@ -36,3 +36,21 @@ void raytention::buildLlvmLowering(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createVerifyStagePass("llvm"));
 }
+
+void raytention::registerLlvmLoweringPasses() {
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerConvertVectorToSCFPass();
+  registerSCFToControlFlowPass();
+  memref::registerExpandStridedMetadataPass();
+  registerLowerAffinePass();
+  registerConvertVectorToLLVMPass();
+  registerConvertMathToLLVMPass();
+  registerArithToLLVMConversionPass();
+  registerUBToLLVMConversionPass();
+  registerConvertIndexToLLVMPass();
+  registerConvertControlFlowToLLVMPass();
+  registerConvertFuncToLLVMPass();
+  registerFinalizeMemRefToLLVMConversionPass();
+  registerReconcileUnrealizedCastsPass();
+}

@@ -21,6 +21,9 @@ namespace raytention {
 /// expands them before.
 void buildLlvmLowering(mlir::OpPassManager &pm);
 
+/// The upstream passes that it runs.
+void registerLlvmLoweringPasses();
+
 } // namespace raytention
 
 #endif // RAYTENTION_PASSES_PIPELINES_LLVMLOWERING_H

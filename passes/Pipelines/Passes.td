@@ -25,6 +25,41 @@ def ExpandCopiesPass : Pass<"rt-expand-copies", "::mlir::func::FuncOp"> {
     Statistic<"numExpanded", "num-expanded", "strided copies expanded">];
 }
 
+def IsolateSymbolsPass : Pass<"rt-isolate-symbols", "::mlir::ModuleOp"> {
+  let summary = "names of a module apart from those of compiler and libraries";
+  let description = [{
+    Compiled code calls functions by name that the module never mentions:
+    `memcpy`, `malloc`, `expf`, `rt_parallel_for`; and passes make functions
+    beside a public one, `@NAME_backward`, `@NAME_workspace`, `@NAME_entry` and
+    `@NAME_workspace_entry`. A definition of such a name would be taken for
+    theirs. So every private definition gets a name that none of them has, and
+    internal linkage; public functions keep theirs, and one that collides is an
+    error. With `entries` set, only those functions, and what passes made beside
+    them, stay public. Declarations name functions outside of the module and
+    stay as they are, except where the compiler makes a function of that name.
+
+    Before:
+    ```mlir
+    func.func @f(%x: f32) -> f32 { %y = call @expf(%x) : (f32) -> f32 ... }
+    func.func private @expf(%x: f32) -> f32 { ... }
+    ```
+    After:
+    ```mlir
+    func.func @f(%x: f32) -> f32 { %y = call @own.expf(%x) : (f32) -> f32 ... }
+    func.func private @own.expf(%x: f32) -> f32 attributes {llvm.linkage = ...} { ... }
+    ```
+
+    Errors: a public symbol, or a declaration, of a name that the compiler
+    makes; a public definition of a library's name; names that begin with
+    `llvm.`; data without a value.
+  }];
+  let options = [ListOption<"entries", "entries", "std::string",
+    "names of the functions that are called from outside; none: all public">];
+  let statistics = [
+    Statistic<"numRenamed", "num-renamed", "definitions renamed">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def VerifyStagePass : Pass<"rt-verify-stage"> {
   let summary = "only what is legal at a stage remains";
   let description = [{

@@ -37,6 +37,7 @@
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/BufferDeallocationOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
@@ -49,7 +50,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -87,6 +87,7 @@ static void registerPipelines() {
   PassPipelineRegistration<ReferenceOptions>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
       [](OpPassManager &pm, const ReferenceOptions &options) {
+        pm.addPass(createIsolateSymbolsPass());
         if (options.backward)
           buildReferenceGradientPipeline(pm);
         else
@@ -109,11 +110,17 @@ void raytention::registerDialects(DialectRegistry &registry) {
   registerGradients(registry);
 }
 
-void raytention::registerPasses() {
-  registerCanonicalizerPass();
-  registerCSEPass();
+/// Every upstream pass that a pipeline runs: what --dump-pass-pipeline prints
+/// can be given to --pass-pipeline.
+static void registerUpstreamPasses() {
   bufferization::registerBufferizationPasses();
   registerLinalgPasses();
+  memref::registerExpandReallocPass();
+  registerLlvmLoweringPasses();
+}
+
+void raytention::registerPasses() {
+  registerUpstreamPasses();
   registerDecomposePasses();
   registerDifferentiatePasses();
   registerPipelinesPasses();

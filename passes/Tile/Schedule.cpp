@@ -28,9 +28,13 @@ FailureOr<int64_t> raytention::chooseSize(func::FuncOp func, StringRef option,
                                           int64_t given,
                                           int64_t (ScheduleAttr::*scheduled)()
                                               const) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (given < 0)
     return func.emitOpError()
            << "expected a positive " << option << ", got " << given;
+  if (given > most)
+    return func.emitOpError() << "expected a " << option << " of at most "
+                              << most << ", got " << given;
   if (given > 0)
     return given;
   FailureOr<ScheduleAttr> schedule = getSchedule(func);

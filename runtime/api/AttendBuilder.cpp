@@ -22,14 +22,17 @@ static std::optional<Metric> getMetric(const AttentionSpec &spec) {
 }
 
 static llvm::Error checkSpec(const AttentionSpec &spec) {
-  if (spec.dModel < 1)
-    return llvm::createStringError("expected d_model >= 1, got " +
-                                   Twine(spec.dModel));
+  // Products of two sizes must not wrap around.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (spec.dModel < 1 || spec.dModel > most)
+    return llvm::createStringError("expected d_model in [1, " + Twine(most) +
+                                   "], got " + Twine(spec.dModel));
   if (spec.idBits != 32 && spec.idBits != 64)
     return llvm::createStringError("expected ids of 32 or 64 bits, got " +
                                    Twine(spec.idBits));
-  if (spec.numGammas < 0)
-    return llvm::createStringError("expected a number of gammas >= 0, got " +
+  if (spec.numGammas < 0 || spec.numGammas > most)
+    return llvm::createStringError("expected a number of gammas in [0, " +
+                                   Twine(most) + "], got " +
                                    Twine(spec.numGammas));
   if (spec.channels.empty())
     return llvm::createStringError("expected at least one channel, got none");

@@ -24,9 +24,10 @@ static Error checkOptions(const CompileOptions &options) {
   if (options.workspaceCap < 0)
     return createStringError("expected a workspace cap >= 0 bytes, got " +
                              Twine(options.workspaceCap));
-  if (options.maxKeys < 0)
-    return createStringError("expected a longest sequence >= 0, got " +
-                             Twine(options.maxKeys));
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (options.maxKeys < 0 || options.maxKeys > most)
+    return createStringError("expected a longest sequence in [0, " +
+                             Twine(most) + "], got " + Twine(options.maxKeys));
   return Error::success();
 }
 

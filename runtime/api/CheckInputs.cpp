@@ -9,6 +9,7 @@
 #include "runtime/api/CheckInputs.h"
 
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <charconv>
 #include <cmath>
@@ -19,6 +20,8 @@ using namespace raytention;
 
 /// Positions are 32-bit integers in compiled code.
 static constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();
+/// As many as rt run --threads takes.
+static constexpr int kMostThreads = 1024;
 /// Smallest base of a decay: its powers stay clear of denormals.
 static const double kSmallestGamma = std::ldexp(1.0, -100);
 
@@ -37,7 +40,30 @@ static Error checkSize(const char *name, int64_t size, int64_t most) {
                            Twine(most) + "], got " + Twine(size));
 }
 
-static Error checkSizes(const Inputs &inputs, int threads) {
+/// Bytes of any array are counted in 63 bits.
+static Error checkBytes(const AttentionSpec &spec, const Inputs &inputs) {
+  // No array has more numbers per row than this, of 8 bytes at most.
+  uint64_t channels = spec.channels.size() + 1;
+  uint64_t width = SaturatingMultiplyAdd(channels, uint64_t(spec.dModel) + 8,
+                                         uint64_t(spec.numGammas));
+  auto count = [&](int64_t rows, int64_t columns) {
+    return SaturatingMultiply(
+        SaturatingMultiply(uint64_t(rows), uint64_t(columns)), 8 * width);
+  };
+  constexpr uint64_t most = std::numeric_limits<int64_t>::max();
+  if (count(inputs.batch, inputs.numQueries) <= most &&
+      count(inputs.batch, inputs.numKeys) <= most &&
+      count(inputs.vocab, 1) <= most)
+    return Error::success();
+  return createStringError(
+      "expected arrays of less than 2^63 bytes, got B = " +
+      Twine(inputs.batch) + ", Tq = " + Twine(inputs.numQueries) +
+      ", T = " + Twine(inputs.numKeys) + ", V = " + Twine(inputs.vocab) +
+      ", D = " + Twine(spec.dModel));
+}
+
+static Error checkSizes(const AttentionSpec &spec, const Inputs &inputs,
+                        int threads) {
   constexpr int64_t any = std::numeric_limits<int32_t>::max();
   if (Error error = checkSize("a batch", inputs.batch, any))
     return error;
@@ -53,10 +79,10 @@ static Error checkSizes(const Inputs &inputs, int threads) {
   if (Error error = checkSize("a query offset", inputs.queryOffset,
                               kMostPositions - inputs.numQueries))
     return error;
-  if (threads < 0)
-    return createStringError("expected threads >= 0 (0: all cores), got " +
-                             Twine(threads));
-  return Error::success();
+  if (threads < 0 || threads > kMostThreads)
+    return createStringError("expected threads in [0, " + Twine(kMostThreads) +
+                             "] (0: all cores), got " + Twine(threads));
+  return checkBytes(spec, inputs);
 }
 
 static Error missing(const char *name) {
@@ -121,7 +147,7 @@ static Error checkScalars(const AttentionSpec &spec, const Inputs &inputs) {
 
 Error raytention::checkInputs(const AttentionSpec &spec, const Inputs &inputs,
                               const Outputs &outputs, int threads) {
-  if (Error error = checkSizes(inputs, threads))
+  if (Error error = checkSizes(spec, inputs, threads))
     return error;
   if (Error error = checkPointers(inputs, outputs))
     return error;

@@ -13,6 +13,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace llvm;
 using namespace raytention;
@@ -22,47 +23,89 @@ static constexpr int64_t kPanel = 32;
 static constexpr int64_t kSmallestChunk = 16;
 static constexpr int64_t kSmallestTile = 8;
 
+/// Every size, and so every index of a key, is an int32.
+static constexpr int64_t kLargestSize = std::numeric_limits<int32_t>::max();
+
+namespace {
+
+/// A count that stays at the largest number where it would pass it.
+class Count {
+public:
+  Count(int64_t value) : value(static_cast<uint64_t>(value)) {}
+  friend Count operator+(Count a, Count b) {
+    return Count(SaturatingAdd(a.value, b.value), Raw());
+  }
+  friend Count operator*(Count a, Count b) {
+    return Count(SaturatingMultiply(a.value, b.value), Raw());
+  }
+  Count &operator+=(Count other) { return *this = *this + other; }
+  friend bool operator<(Count a, Count b) { return a.value < b.value; }
+  int64_t get() const {
+    constexpr uint64_t most = std::numeric_limits<int64_t>::max();
+    return static_cast<int64_t>(std::min(value, most));
+  }
+
+private:
+  struct Raw {};
+  Count(uint64_t value, Raw) : value(value) {}
+  uint64_t value;
+};
+
+} // namespace
+
+static Count roundUp(int64_t size, int64_t multiple) {
+  return Count(divideCeil(size, multiple)) * multiple;
+}
+
 /// Elements of the larger of a gradient's tasks, a tile of queries against
 /// chunks of keys or the other way round.
-static int64_t countBackward(const WorkspaceProblem &problem,
-                             const ChosenSchedule &schedule) {
-  int64_t tile = schedule.queryTile, chunk = schedule.keyChunk;
-  int64_t width = alignTo(problem.dModel, kPanel);
-  int64_t items = std::max(tile, chunk), passing = std::min(tile, chunk);
-  int64_t elements = 2 * width * items + width * passing; // packed, and sums
-  elements += problem.numWeighted * tile * width;         // stacked gradients
-  elements += (problem.numWeighted + 2) * tile * chunk; // products, scores, ...
-  elements += 3 * problem.numFields * tile;             // rows, accumulators
+static Count countBackward(const WorkspaceProblem &problem,
+                           const ChosenSchedule &schedule) {
+  Count tile = schedule.queryTile, chunk = schedule.keyChunk;
+  Count width = roundUp(problem.dModel, kPanel);
+  Count items = std::max(tile, chunk), passing = std::min(tile, chunk);
+  Count elements = 2 * width * items + width * passing; // packed, and sums
+  elements += problem.numWeighted * tile * width;       // stacked gradients
+  // Products, scores, ...
+  elements += (Count(problem.numWeighted) + 2) * tile * chunk;
+  elements += 3 * Count(problem.numFields) * tile; // rows, accumulators
   return elements;
 }
 
 int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
                                       const ChosenSchedule &schedule) {
-  int64_t tile = schedule.queryTile, chunk = schedule.keyChunk;
-  int64_t width = alignTo(problem.dModel, kPanel);
-  int64_t elements = width * tile;                // packed queries
+  Count tile = schedule.queryTile, chunk = schedule.keyChunk;
+  Count width = roundUp(problem.dModel, kPanel);
+  Count elements = width * tile;                  // packed queries
   elements += width * chunk;                      // packed keys
   elements += tile * chunk;                       // scores
   elements += problem.numWeighted * tile * chunk; // weights
   elements += problem.numWeighted * tile * width; // sums
   elements += problem.numFields * tile;           // states
   if (schedule.keepScores)
-    elements += tile * alignTo(problem.maxKeys, chunk);
+    elements += tile * roundUp(problem.maxKeys, schedule.keyChunk);
   if (problem.backward)
     elements = std::max(elements, countBackward(problem, schedule));
-  int64_t bytes = elements * problem.elementBytes;
-  return bytes + bytes / 10; // norms, rounding of every slice
+  Count bytes = elements * problem.elementBytes;
+  return (bytes + bytes.get() / 10).get(); // norms, rounding of every slice
 }
 
-static Error checkWanted(const Schedule &wanted) {
-  if (wanted.queryTile < 0 || wanted.keyChunk < 0)
-    return createStringError(
-        "expected a query tile and a key chunk >= 0, got " +
-        Twine(wanted.queryTile) + " and " + Twine(wanted.keyChunk));
-  if (wanted.splitKeys < 0)
-    return createStringError("expected at least one key range, got " +
-                             Twine(wanted.splitKeys));
-  return Error::success();
+static Error checkSize(StringRef name, int64_t size, int64_t least) {
+  if (size >= least && size <= kLargestSize)
+    return Error::success();
+  return createStringError("expected " + name + " in [" + Twine(least) + ", " +
+                           Twine(kLargestSize) + "], got " + Twine(size));
+}
+
+static Error checkWanted(const WorkspaceProblem &problem,
+                         const Schedule &wanted) {
+  if (Error error = checkSize("a query tile", wanted.queryTile, 0))
+    return error;
+  if (Error error = checkSize("a key chunk", wanted.keyChunk, 0))
+    return error;
+  if (Error error = checkSize("a number of key ranges", wanted.splitKeys, 0))
+    return error;
+  return checkSize("a longest sequence", problem.maxKeys, 0);
 }
 
 /// Takes the next smaller step that `wanted` leaves open; false at the end.
@@ -85,7 +128,7 @@ static bool shrink(ChosenSchedule &schedule, const Schedule &wanted) {
 Expected<ChosenSchedule>
 raytention::chooseSchedule(const WorkspaceProblem &problem,
                            const Schedule &wanted) {
-  if (Error error = checkWanted(wanted))
+  if (Error error = checkWanted(problem, wanted))
     return error;
   ChosenSchedule schedule;
   schedule.queryTile = wanted.queryTile ? wanted.queryTile : schedule.queryTile;

@@ -11,6 +11,7 @@
 #include "dialect/RayTention/Differentiable.h"
 #include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/Registration.h"
 #include "runtime/api/AttendBuilder.h"
@@ -24,6 +25,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ScopedPrinter.h"
 
@@ -191,6 +193,19 @@ static llvm::Error checkSignature(func::FuncOp func,
   return llvm::Error::success();
 }
 
+/// Only what a run calls keeps its name; what that does not use is dropped.
+static llvm::Error isolateSymbols(ModuleOp module) {
+  DiagnosticCapture diagnostics(module.getContext());
+  PassManager manager(module.getContext());
+  IsolateSymbolsPassOptions options;
+  options.entries = {kAttendName.str(), kBackwardName.str()};
+  manager.addPass(createIsolateSymbolsPass(options));
+  manager.addPass(createSymbolDCEPass());
+  if (failed(manager.run(module)))
+    return diagnostics.takeError("expected names that can be changed");
+  return llvm::Error::success();
+}
+
 /// The module of `text`, with a schedule where it is at a stage without one.
 static llvm::Expected<OwningOpRef<ModuleOp>>
 parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
@@ -206,10 +221,15 @@ parseModule(StringRef text, ArrayAttr channels, const AttentionSpec &spec,
     return llvm::createStringError(
         "expected a function @attend in the module, got none");
   auto func = dyn_cast<func::FuncOp>(symbol);
-  if (!func)
+  if (!func) {
+    if (llvm::Error error = isolateSymbols(*module))
+      return error;
     return module;
+  }
   Signature signature = getForwardSignature(channels, spec, options);
   if (llvm::Error error = checkSignature(func, signature))
+    return error;
+  if (llvm::Error error = isolateSymbols(*module))
     return error;
   if (auto backward = module->lookupSymbol<func::FuncOp>(kBackwardName))
     if (llvm::Error error =
@@ -318,7 +338,7 @@ raytention::compileAttend(const AttentionSpec &spec,
   if (llvm::Error error = runStages(**module, options, ""))
     return error;
   DiagnosticCapture diagnostics(&compiler.context);
-  JitCallback callback{"rt_parallel_for",
+  JitCallback callback{kParallelFor.str(),
                        reinterpret_cast<void *>(&rt_parallel_for)};
   auto jit = Jit::compile(**module, callback,
                           options.target == TargetKind::Reference

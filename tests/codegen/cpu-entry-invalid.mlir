@@ -4,3 +4,13 @@
 func.func @f(%m: memref<?xf32>, %t: tensor<?xf32>) {
   return
 }
+
+// -----
+
+func.func @f(%n: index) {
+  return
+}
+// expected-error @below {{expected another name than that of the entry point of @f}}
+func.func private @f_entry(%p: !llvm.ptr) {
+  return
+}

@@ -12,15 +12,21 @@
 // CHECK-NOT: scf.forall
 // CHECK: return
 
-// Bytes of one worker: the row rounded up to 64 bytes, and 64 fixed ones.
+// Bytes of one worker: the row rounded up to 64 bytes, and 64 fixed ones; the
+// largest number where they would pass it.
 // CHECK-LABEL: func.func @scale_workspace(
 // CHECK-SAME: %{{.*}}: memref<?x?xf32>, %[[N:.*]]: index, %{{.*}}: f32) -> i64
-// CHECK: %[[BYTES:.*]] = arith.muli %[[N]], %c4
+// CHECK: %[[LOW:.*]], %[[HIGH:.*]] = arith.mului_extended %[[N]], %c4
+// CHECK: %[[FITS:.*]] = arith.cmpi eq, %[[HIGH]], %c0
+// CHECK: %[[CUT:.*]] = arith.minui %[[LOW]], %[[MOST:.*]] : index
+// CHECK: %[[BYTES:.*]] = arith.select %[[FITS]], %[[CUT]], %[[MOST]]
 // CHECK: %[[UP:.*]] = arith.addi %[[BYTES]], %c63
 // CHECK: %[[LINES:.*]] = arith.divui %[[UP]], %c64
 // CHECK: %[[ROUND:.*]] = arith.muli %[[LINES]], %c64
-// CHECK: %[[SUM:.*]] = arith.addi %[[ROUND]], %c64
-// CHECK: %[[RESULT:.*]] = arith.index_cast %[[SUM]] : index to i64
+// CHECK: %[[ROW:.*]] = arith.minui %[[ROUND]], %[[MOST]]
+// CHECK: %[[SUM:.*]] = arith.addi %[[ROW]], %c64
+// CHECK: %[[ALL:.*]] = arith.minui %[[SUM]], %[[MOST]]
+// CHECK: %[[RESULT:.*]] = arith.index_cast %[[ALL]] : index to i64
 // CHECK: return %[[RESULT]] : i64
 
 // Batch fastest and upwards, tiles slowest and from the last one down.
@@ -92,5 +98,20 @@ func.func @two(%n: index, %m: index) {
 // CHECK: %[[ZERO:.*]] = arith.constant 0 : i64
 // CHECK: return %[[ZERO]]
 func.func @none(%m: memref<?xf32>) {
+  return
+}
+
+// CHECK-LABEL: func.func @huge_workspace(
+// CHECK: %[[MOST:.*]] = arith.constant 9223372036854775744 : i64
+// CHECK: return %[[MOST]]
+func.func @huge(%n: index) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant 1.0 : f32
+  scf.forall (%i) in (%n) {
+    %a = memref.alloc() : memref<576460752303423488x32xf32>
+    memref.store %x, %a[%c0, %c0] : memref<576460752303423488x32xf32>
+    %b = memref.alloc() : memref<9223372036854775807xf32>
+    memref.store %x, %b[%c0] : memref<9223372036854775807xf32>
+  }
   return
 }

@@ -212,3 +212,8 @@ func.func private @unknown_direction() attributes {channels = [#rt.decay<sideway
 
 // expected-error @+1 {{expected positive query_tile, key_chunk and split_keys, got 0, 192, 1}}
 func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 0, key_chunk = 192, split_keys = 1, scores = keep>}
+
+// -----
+
+// expected-error @+1 {{expected query_tile, key_chunk and split_keys of at most 2147483647, got 32, 192, 576460752303423488}}
+func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 576460752303423488, scores = keep>}

@@ -72,7 +72,21 @@ const Case kCases[] = {
     {"LastPosition", [](Problem &p) { p.inputs.queryOffset = 2147483645; },
      "expected a query offset in [0, 2147483644], got 2147483645"},
     {"Threads", [](Problem &p) { p.threads = -1; },
-     "expected threads >= 0 (0: all cores), got -1"},
+     "expected threads in [0, 1024] (0: all cores), got -1"},
+    {"TooManyThreads",
+     [](Problem &p) { p.threads = std::numeric_limits<int>::max(); },
+     "expected threads in [0, 1024] (0: all cores), got 2147483647"},
+    {"QueryBytes",
+     [](Problem &p) { p.inputs.batch = p.inputs.numQueries = 2147483647; },
+     "expected arrays of less than 2^63 bytes, got B = 2147483647, Tq = "
+     "2147483647, T = 3, V = 4, D = 2"},
+    {"KeyBytes",
+     [](Problem &p) { p.inputs.batch = p.inputs.numKeys = 2147483647; },
+     "expected arrays of less than 2^63 bytes, got B = 2147483647, Tq = 3, T = "
+     "2147483647, V = 4, D = 2"},
+    {"TableBytes", [](Problem &p) { p.inputs.vocab = int64_t(1) << 60; },
+     "expected arrays of less than 2^63 bytes, got B = 2, Tq = 3, T = 3, V = "
+     "1152921504606846976, D = 2"},
     {"Queries", [](Problem &p) { p.inputs.queries = nullptr; },
      "expected a pointer to the queries, got null"},
     {"Table", [](Problem &p) { p.inputs.table = nullptr; },

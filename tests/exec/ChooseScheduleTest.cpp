@@ -94,15 +94,43 @@ TEST(ChooseSchedule, GradientsFitTheCapToo) {
   EXPECT_LT(llvm::cantFail(chooseSchedule(problem, wanted)).keyChunk, 192);
 }
 
-TEST(ChooseSchedule, RefusesNegativeSizes) {
-  Schedule wanted;
-  wanted.queryTile = -1;
-  EXPECT_EQ(llvm::toString(chooseSchedule(getProblem(), wanted).takeError()),
-            "expected a query tile and a key chunk >= 0, got -1 and 0");
-  wanted = {};
-  wanted.splitKeys = -1;
-  EXPECT_EQ(llvm::toString(chooseSchedule(getProblem(), wanted).takeError()),
-            "expected at least one key range, got -1");
+TEST(ChooseSchedule, RefusesSizesThatAreNone) {
+  const std::pair<int64_t Schedule::*, std::string> fields[] = {
+      {&Schedule::queryTile, "a query tile"},
+      {&Schedule::keyChunk, "a key chunk"},
+      {&Schedule::splitKeys, "a number of key ranges"}};
+  for (auto &[field, name] : fields)
+    for (int64_t size : {int64_t(-1), int64_t(1) << 31, int64_t(1) << 59,
+                         std::numeric_limits<int64_t>::max(),
+                         std::numeric_limits<int64_t>::min()}) {
+      Schedule wanted;
+      wanted.*field = size;
+      EXPECT_EQ(
+          llvm::toString(chooseSchedule(getProblem(), wanted).takeError()),
+          "expected " + name + " in [0, 2147483647], got " +
+              std::to_string(size));
+    }
+}
+
+/// Sizes that are allowed each, but not together.
+TEST(ChooseSchedule, EstimatesDoNotWrapAround) {
+  WorkspaceProblem problem = getProblem();
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  problem.dModel = problem.maxKeys = most;
+  for (bool backward : {false, true}) {
+    problem.backward = backward;
+    ChosenSchedule large;
+    large.queryTile = large.keyChunk = large.splitKeys = most;
+    EXPECT_EQ(estimateWorkspace(problem, large),
+              std::numeric_limits<int64_t>::max());
+    Schedule wanted;
+    wanted.queryTile = wanted.keyChunk = most;
+    std::string message =
+        llvm::toString(chooseSchedule(problem, wanted).takeError());
+    EXPECT_EQ(message, "expected a workspace cap of at least "
+                       "9223372036854775807 bytes per worker for this "
+                       "attention, got 67108864");
+  }
 }
 
 } // namespace

@@ -65,7 +65,7 @@ TEST(Compile, BuildsEveryElementType) {
 TEST(Compile, SpecErrorsSayExpectedAndGot) {
   AttentionSpec spec = getSpec();
   spec.dModel = 0;
-  EXPECT_EQ(getError(spec), "expected d_model >= 1, got 0");
+  EXPECT_EQ(getError(spec), "expected d_model in [1, 2147483647], got 0");
   spec = getSpec();
   spec.idBits = 16;
   EXPECT_EQ(getError(spec), "expected ids of 32 or 64 bits, got 16");

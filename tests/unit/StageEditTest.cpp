@@ -92,7 +92,8 @@ TEST(StageEdit, ARemovedChannelIsGoneFromTheSignals) {
 
 TEST(StageEdit, SizesThatCannotBeAreRefused) {
   for (const char *constant : {"192", "32"})
-    for (const char *value : {"0", "-1", "9223372036854775807"}) {
+    for (const char *value :
+         {"0", "-1", "576460752303423488", "9223372036854775807"}) {
       std::string text = print("fused"), from = "arith.constant ";
       from += constant;
       ASSERT_EQ(replaceAll(text, from + " :",
@@ -100,6 +101,21 @@ TEST(StageEdit, SizesThatCannotBeAreRefused) {
                 1);
       ToolOutput output = runText(text, "centroid,predecessor,top:1");
       EXPECT_EQ(output.code, 2) << constant << " to " << value << output.out;
+    }
+}
+
+TEST(StageEdit, SchedulesThatCannotBeAreRefused) {
+  const std::pair<std::string, std::string> fields[] = {
+      {"query_tile = ", "32"}, {"key_chunk = ", "192"}, {"split_keys = ", "1"}};
+  for (auto &[field, usual] : fields)
+    for (const char *value : {"0", "-1", "2147483647", "2147483648",
+                              "576460752303423488", "9223372036854775807"}) {
+      std::string text = print("attention");
+      ASSERT_EQ(replaceAll(text, field + usual, field + value), 1);
+      ToolOutput output = runText(text, "centroid,predecessor,top:1");
+      EXPECT_EQ(output.code, 2) << field << value << output.out;
+      EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1)
+          << field << value << ": " << output.err;
     }
 }
 

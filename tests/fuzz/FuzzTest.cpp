@@ -1,0 +1,164 @@
+//===- FuzzTest.cpp - drawn runs of rt -------------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs `rt run` as users do, on drawn inputs, schedules and options, and holds
+// it to docs/semantics.md: the check against the oracle, what has to be refused
+// and what may not be, finite results, zeros where nothing is visible, and
+// relations between runs that need no oracle.
+//
+// A case that fails prints the command that repeats it; its files are kept in
+// the build folder. RT_FUZZ_KEEP=DIR keeps those of every case. One case, or
+// some of a seed, by hand:
+//
+//   RT_FUZZ=SEED:FIRST:COUNT fuzz-test --gtest_filter=Chosen.*
+//   RT_FUZZ=fixed-NAME       fuzz-test --gtest_filter=Chosen.*
+// RT_FUZZ_PROGRAM=FILE runs another build of rt.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tests/fuzz/Domain.h"
+#include "tests/fuzz/Judge.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+
+using namespace raytention::fuzz;
+
+namespace {
+
+constexpr uint64_t kSeed = 1;
+/// Fixed cases and draws of the plain run, and draws of the full one.
+constexpr int64_t kPlainCases = 150, kPlainShards = 10;
+constexpr int64_t kFullCases = 3000, kFullShards = 12;
+
+/// Runs cases and counts verdicts.
+class Tally {
+public:
+  void add(const Case &c, Relation relation) {
+    Verdict verdict = judge(c, relation);
+    ++counts[verdict.kind];
+    if (verdict.kind != Verdict::Failed)
+      return;
+    ADD_FAILURE() << c.name << ": " << verdict.why << "\n  "
+                  << llvm::join(verdict.commands, "\n  ");
+  }
+  void print() const {
+    std::printf("fuzz: %ld cases, %ld passed, %ld refused, %ld unchecked, %ld "
+                "overflowed, %ld failed\n",
+                long(total()), long(count(Verdict::Passed)),
+                long(count(Verdict::Refused)), long(count(Verdict::Unchecked)),
+                long(count(Verdict::Overflow)), long(count(Verdict::Failed)));
+    std::fflush(stdout);
+  }
+  int64_t total() const {
+    int64_t sum = 0;
+    for (int64_t count : counts)
+      sum += count;
+    return sum;
+  }
+  int64_t count(Verdict::Kind kind) const { return counts[kind]; }
+
+private:
+  int64_t counts[Verdict::Failed + 1] = {};
+};
+
+void addDraw(Tally &tally, uint64_t seed, uint64_t number) {
+  Case c = drawCase(seed, number);
+  tally.add(c, chooseRelation(c, number));
+}
+
+/// A verdict that says little must stay rare, or the draws miss their aim.
+void expectUseful(const Tally &tally) {
+  EXPECT_LE(tally.count(Verdict::Unchecked) * 10, tally.total());
+  EXPECT_LE(tally.count(Verdict::Refused) * 10, tally.total() * 3);
+  EXPECT_LE(tally.count(Verdict::Overflow) * 10, tally.total());
+}
+
+class Shard : public testing::TestWithParam<int64_t> {};
+
+std::string nameShard(const testing::TestParamInfo<int64_t> &info) {
+  return std::to_string(info.param);
+}
+
+class PlainFuzz : public Shard {};
+
+TEST_P(PlainFuzz, EveryRunIsRight) {
+  std::vector<Case> fixed = fixedCases();
+  Tally tally;
+  for (int64_t i = GetParam(); i < kPlainCases; i += kPlainShards) {
+    if (i >= int64_t(fixed.size())) {
+      addDraw(tally, /*seed=*/0, i - fixed.size());
+      continue;
+    }
+    bool isPadding = fixed[i].name.find("padding") != std::string::npos;
+    tally.add(fixed[i], isPadding ? Relation::NanUnread : Relation::None);
+  }
+  tally.print();
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixed, PlainFuzz,
+                         testing::Range<int64_t>(0, kPlainShards), nameShard);
+
+class FullFuzz : public Shard {};
+
+TEST_P(FullFuzz, EveryRunIsRight) {
+  Tally tally;
+  for (int64_t i = GetParam(); i < kFullCases; i += kFullShards)
+    addDraw(tally, kSeed, i);
+  tally.print();
+  expectUseful(tally);
+}
+
+INSTANTIATE_TEST_SUITE_P(Long, FullFuzz,
+                         testing::Range<int64_t>(0, kFullShards), nameShard);
+
+TEST(Draws, ACaseIsAlwaysTheSame) {
+  for (uint64_t number : {0, 7, 2999}) {
+    Case one = drawCase(kSeed, number), other = drawCase(kSeed, number);
+    EXPECT_EQ(one.table, other.table);
+    EXPECT_EQ(one.queries, other.queries);
+    EXPECT_EQ(one.ids, other.ids);
+    EXPECT_EQ(one.channels, other.channels);
+    EXPECT_EQ(one.tau, other.tau);
+    EXPECT_NE(one.table, drawCase(kSeed + 1, number).table);
+  }
+}
+
+TEST(Draws, MostLieInsideOfTheDomain) {
+  std::map<Domain::Place, int64_t> places;
+  for (int64_t i = 0; i < kFullCases; ++i)
+    ++places[findDomain(drawCase(kSeed, i)).place];
+  EXPECT_GE(places[Domain::Inside] * 10, kFullCases * 7);
+  EXPECT_GE(places[Domain::Outside] * 100, kFullCases);
+}
+
+/// By hand; see the top of this file.
+TEST(Chosen, EveryRunIsRight) {
+  const char *chosen = std::getenv("RT_FUZZ");
+  if (!chosen)
+    GTEST_SKIP() << "RT_FUZZ=SEED:FIRST:COUNT chooses cases";
+  Tally tally;
+  auto [seedText, rest] = llvm::StringRef(chosen).split(':');
+  auto [firstText, countText] = rest.split(':');
+  uint64_t seed = 0, first = 0, count = 1;
+  if (seedText.getAsInteger(10, seed)) {
+    for (const Case &c : fixedCases())
+      if (llvm::StringRef(c.name).starts_with(chosen))
+        tally.add(c, Relation::NanUnread);
+  } else {
+    (void)firstText.getAsInteger(10, first);
+    (void)countText.getAsInteger(10, count);
+    for (uint64_t i = first; i < first + count; ++i)
+      addDraw(tally, seed, i);
+  }
+  tally.print();
+}
+
+} // namespace

@@ -274,7 +274,6 @@ static void startWarp(Warp &warp, unsigned threads) {
   for (LaneCopies &copies : warp.copies)
     copies.clear();
   warp.products = WarpProducts();
-  warp.order = WarpOrder();
   warp.undefined = 0;
   warp.turns = 0;
 }
@@ -317,7 +316,7 @@ static void startBlock(Block &block, uint64_t linear) {
   block.warpgroups.assign(
       (block.warps.size() + kWarpsPerGroup - 1) / kWarpsPerGroup, Warpgroup());
   block.steps = 0;
-  block.acquired = block.abandoned = block.isBarrierFull = false;
+  block.abandoned = block.isBarrierFull = false;
   for (Warp &warp : block.warps)
     startWarp(warp, launch.blockShape.count());
 }

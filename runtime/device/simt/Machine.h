@@ -18,7 +18,6 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-#include <atomic>
 #include <mutex>
 
 namespace raytention::simt {
@@ -56,7 +55,6 @@ struct Warp {
   std::vector<Fragment> fragments;
   std::array<LaneCopies, kLanes> copies;
   WarpProducts products;
-  WarpOrder order;
 
   template <class T> T *reg(uint32_t offset) {
     return reinterpret_cast<T *>(file + offset);
@@ -96,7 +94,7 @@ struct Block {
   std::array<Clock, kMaxWarps> clocks; ///< by warp
   uint32_t now = 1, start = 1;
   uint64_t steps = 0;
-  bool acquired = false, abandoned = false;
+  bool abandoned = false;
   bool isBarrierFull = false; ///< one whose number of threads has come
 };
 
@@ -110,7 +108,7 @@ struct Launch {
   const Memory &memory;
   LaunchOptions options;
   GlobalShadow shadow;
-  std::unique_ptr<std::atomic<uint32_t>[]> published; ///< by block
+  GridReleases releases;
   /// Atomics of different threads take turns by address.
   std::array<std::mutex, 64> atomicLocks;
   std::mutex &atomicLock(uint64_t address) {

@@ -117,17 +117,7 @@ static void endPhases(Block &block, Mbarrier &object) {
 
 void raytention::simt::releaseInto(Warp &warp, uint32_t lanes,
                                    Mbarrier &object) {
-  Block &block = *warp.block;
-  Clock released = block.clocks[warp.index];
-  // The other lanes' accesses only count up to where they last met.
-  WarpTime own;
-  if (lanes == warp.alive)
-    own.all = block.now;
-  else
-    own.joinLanes(block.now, lanes);
-  released.seen.warps[warp.index].join(own);
-  object.arriving.join(released, block.warps.size());
-  ++block.now;
+  releaseTo(warp, lanes, object.arriving);
 }
 
 void raytention::simt::arrive(Warp &warp, unsigned lane, Mbarrier &object,

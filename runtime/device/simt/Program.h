@@ -71,6 +71,7 @@ struct Instruction {
   bool aligned = false; ///< all lanes of the warp must come together
   bool strong = false;  ///< volatile, relaxed, acquire, release or atomic
   bool releases = false, acquires = false;
+  bool isNarrow = false; ///< of a scope that no other block is in
   bool fixedCount = false;
   bool isProduct = false; ///< wgmma.mma_async: `target` is its Product
   uint8_t destinations = 0, sources = 0;

@@ -10,9 +10,19 @@
 
 using namespace raytention::simt;
 
+/// What is known of a block by way of others; null for nothing.
+static const View *viewOf(const Toucher &by, uint32_t block) {
+  if (by.clock->others.isEmpty())
+    return nullptr;
+  return by.clock->others.get()->find(block);
+}
+
 /// Whether an access at `time` by `thread` of the same block happened before.
 static bool isOrdered(const Toucher &by, uint32_t time, uint32_t thread) {
-  return thread == by.thread || by.clock->seen.covers(time, thread);
+  if (thread == by.thread || by.clock->seen.covers(time, thread))
+    return true;
+  const View *view = viewOf(by, by.block);
+  return view && view->covers(time, thread);
 }
 
 /// What an mbarrier told of is in nobody's order but of those that waited.
@@ -30,18 +40,12 @@ static bool isWriteProxied(const Cell &cell, const Toucher &by) {
   return by.clock->proxied.covers(cell.writeTime, cell.writeThread);
 }
 
-/// Whether what another block wrote may be read: it fenced after the write, and
-/// this block fenced before the read.
-static bool isPublished(const Toucher &by, uint32_t block, uint32_t time) {
-  return by.acquired && by.published &&
-         time <= by.published[block].load(std::memory_order_acquire);
-}
-
 static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   if (!cell.writeTime || (cell.writeStrong && by.strong))
     return {};
   if (cell.writeBlock != by.block) {
-    if (isPublished(by, cell.writeBlock, cell.writeTime))
+    const View *view = viewOf(by, cell.writeBlock);
+    if (view && view->covers(cell.writeTime, cell.writeThread))
       return {};
     return {Conflict::BlockRace, true, cell.writeThread, cell.writeBlock};
   }
@@ -51,42 +55,61 @@ static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   return {kind, true, cell.writeThread, cell.writeBlock};
 }
 
-/// Whether reads of a warp of this block came before.
+/// Whether reads of a warp of the block of `view` came before.
+static bool isReadOrdered(const View &view, unsigned warp, WarpRead read) {
+  return !read.lanes || view.warps[warp].coversAll(read.time, read.lanes);
+}
+
+/// Of this block.
 static bool isReadOrdered(const Toucher &by, unsigned warp, WarpRead read) {
   // A thread's own accesses are in its order.
   if (warp == by.thread / 32)
     read.lanes &= ~(1u << by.thread % 32);
-  return !read.lanes ||
-         by.clock->seen.warps[warp].coversAll(read.time, read.lanes);
+  if (isReadOrdered(by.clock->seen, warp, read))
+    return true;
+  const View *view = viewOf(by, by.block);
+  return view && isReadOrdered(*view, warp, read);
 }
 
-/// Whether all reads noted in the cell, all of this block, came before.
-static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
-                            const Toucher &by) {
+/// Calls ordered(warp, read) for the reads noted in the cell while it holds;
+/// whether it always did.
+template <class F>
+static bool forAllReads(const Cell &cell, ReaderPool &pool, F ordered) {
   if (!cell.readers)
-    return isReadOrdered(by, cell.readWarp, {cell.readTime, cell.readLanes});
+    return ordered(cell.readWarp, WarpRead{cell.readTime, cell.readLanes});
   const Readers &readers = pool.at(cell.readers);
   for (uint64_t rest = readers.warps; rest; rest &= rest - 1) {
     unsigned warp = __builtin_ctzll(rest);
-    if (!isReadOrdered(by, warp, readers.reads[warp]))
+    if (!ordered(warp, readers.reads[warp]))
       return false;
   }
   return true;
 }
 
+/// Whether all reads noted in the cell came before.
+static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
+                            const Toucher &by) {
+  if (cell.manyBlocks) {
+    const GridPointer &others = by.clock->others.get();
+    return others && others->isSince(cell.readTime - 1, by.block, by.blocks);
+  }
+  if (cell.readBlock == by.block)
+    return forAllReads(cell, pool, [&](unsigned warp, WarpRead read) {
+      return isReadOrdered(by, warp, read);
+    });
+  const View *view = viewOf(by, cell.readBlock);
+  return view && forAllReads(cell, pool, [&](unsigned warp, WarpRead read) {
+           return isReadOrdered(*view, warp, read);
+         });
+}
+
 static Conflict againstReads(const Cell &cell, ReaderPool &pool,
                              const Toucher &by) {
-  if (!cell.readTime)
+  if (!cell.readTime || areReadsOrdered(cell, pool, by))
     return {};
-  uint32_t thread = cell.readThread();
-  if (cell.manyBlocks || cell.readBlock != by.block) {
-    if (!cell.manyBlocks && isPublished(by, cell.readBlock, cell.readTime))
-      return {};
-    return {Conflict::BlockRace, false, thread, cell.readBlock};
-  }
-  if (areReadsOrdered(cell, pool, by))
-    return {};
-  return {Conflict::Race, false, thread, cell.readBlock};
+  bool isOther = cell.manyBlocks || cell.readBlock != by.block;
+  return {isOther ? Conflict::BlockRace : Conflict::Race, false,
+          cell.readThread(), cell.readBlock};
 }
 
 /// Another read that nothing orders behind those noted.
@@ -111,17 +134,24 @@ static void addReader(Cell &cell, ReaderPool &pool, const Toucher &by) {
   cell.readLanes = lane;
 }
 
+/// Of many blocks it is only kept when the last of them read.
+static void noteManyBlocks(Cell &cell, ReaderPool &pool, const Toucher &by) {
+  cell.manyBlocks = true;
+  cell.readTime = by.epoch + 1;
+  cell.readBlock = by.block;
+  pool.release(cell.readers);
+}
+
 static void noteRead(Cell &cell, ReaderPool &pool, const Toucher &by) {
-  bool isFirst = !cell.readTime;
-  if (!isFirst && (cell.manyBlocks || cell.readBlock != by.block)) {
-    cell.manyBlocks = true;
-    pool.release(cell.readers);
-  } else if (!isFirst && !areReadsOrdered(cell, pool, by)) {
+  if (cell.readTime && !areReadsOrdered(cell, pool, by)) {
+    if (cell.manyBlocks || cell.readBlock != by.block)
+      return noteManyBlocks(cell, pool, by);
     addReader(cell, pool, by);
     cell.readTime = by.now;
     return;
   }
   pool.release(cell.readers);
+  cell.manyBlocks = false;
   cell.readTime = by.now;
   cell.readBlock = by.block;
   cell.readWarp = by.thread / 32;

@@ -11,7 +11,6 @@
 
 #include "runtime/device/simt/Readers.h"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -20,8 +19,8 @@
 namespace raytention::simt {
 
 /// The last write of, and the last reads since, four bytes of memory (or one
-/// byte where accesses of its neighbours differ). Times are the block's; 0 is
-/// never.
+/// byte where accesses of its neighbours differ). Times are the block's, but an
+/// epoch of the grid from 1 where many blocks read; 0 is never.
 struct Cell {
   uint32_t writeTime = 0, readTime = 0;
   uint32_t writeBlock = 0, readBlock = 0;
@@ -56,13 +55,12 @@ struct Toucher {
   bool async = false;       ///< by the async proxy
   /// A Write that is the begin or the end of an mbarrier.
   enum : uint8_t { NoObject, Init, Invalidate } object = NoObject;
-  bool acquired = false; ///< the block fenced: it may see published writes
-  uint16_t slot = 0;     ///< of a Land: see Cell
+  uint16_t slot = 0; ///< of a Land: see Cell
   uint32_t block = 0, thread = 0, now = 0;
   /// What happened before this access.
   const Clock *clock = nullptr;
-  /// By block, the time up to which a fence published its writes.
-  const std::atomic<uint32_t> *published = nullptr;
+  uint32_t epoch = 0;  ///< of the grid, now
+  uint64_t blocks = 1; ///< in the grid
 };
 
 struct Conflict {

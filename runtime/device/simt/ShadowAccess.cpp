@@ -105,12 +105,12 @@ Toucher raytention::simt::makeToucher(const Warp &warp, unsigned lane,
   const Block &block = *warp.block;
   Toucher by;
   by.kind = kind;
-  by.acquired = block.acquired;
   by.block = block.linear;
   by.thread = warp.index * kLanes + lane;
   by.now = block.now;
   by.clock = &block.clocks[warp.index];
-  by.published = block.worker->launch.published.get();
+  by.epoch = block.worker->launch.releases.epoch();
+  by.blocks = block.worker->launch.grid.count();
   return by;
 }
 

@@ -42,6 +42,8 @@ void buildFloatBinary(Form &form, Type type);
 void buildFloatUnary(Form &form, Type type);
 void buildFloatFma(Form &form, Type type);
 void buildHalf(Form &form, Type type, unsigned operands);
+/// .gpu, .sys, .cta or .cluster, which matters for the checks only.
+void takeScope(Form &form, bool required);
 void buildBulkCopy(Form &form);      ///< cp.async.bulk
 void buildCopyArrival(Form &form);   ///< cp.async.mbarrier
 void buildBulkReduction(Form &form); ///< cp.reduce.async.bulk

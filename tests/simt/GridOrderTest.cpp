@@ -337,6 +337,26 @@ const Planted cases[] = {
   out[i] = 1; // here
 )",
      64, 2},
+    {"NeighboursNotWaitedFor", FindingKind::RaceBetweenBlocks, R"(
+  int left = (b + 3) % 4, right = (b + 1) % 4;
+#pragma unroll 1
+  for (int round = 1; round <= 2; ++round) {
+    out[b] = round; // here
+    writeRelease(ints + b, 2 * round - 1);
+    while (readAcquire(ints + left) < 2 * round - 1 ||
+           readAcquire(ints + right) < 2 * round - 1)
+      ;
+    out[512 + b] = out[left] + out[right];
+    writeRelease(ints + b, 2 * round);
+#if !FAULTY
+    while (readAcquire(ints + left) < 2 * round)
+      ;
+#endif
+    while (readAcquire(ints + right) < 2 * round)
+      ;
+  }
+)",
+     1, 4},
     // Within a block, too, one may fence and another raise the flag.
     {"FlagOfOneThatDidNotMeet",
      FindingKind::RaceInBlock,
@@ -393,7 +413,7 @@ TEST_P(GridOrderTest, IsReportedAtItsLine) {
 
 TEST_P(GridOrderTest, TwinIsClean) {
   RT_NEED_NVRTC();
-  Report report = run(false, 4);
+  Report report = run(false, 8);
   EXPECT_TRUE(report.clean()) << describe(report);
 }
 

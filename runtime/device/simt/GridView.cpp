@@ -21,31 +21,31 @@ static constexpr size_t kMaxEntries = 1024;
 // Views
 //===----------------------------------------------------------------------===//
 
-GridView::GridView(std::vector<Known> views) : known(std::move(views)) {
-  for (const Known &one : known) {
-    if (one.epoch < oldest.epoch) {
-      second = oldest;
-      oldest = one;
-    } else if (one.epoch < second.epoch) {
-      second = one;
-    }
-  }
-}
-
 static bool isBefore(const GridView::Known &known, uint32_t block) {
   return known.block < block;
 }
 
-const View *GridView::find(uint32_t block) const {
+const GridView::Known *GridView::findKnown(uint32_t block) const {
   auto found = std::lower_bound(known.begin(), known.end(), block, isBefore);
-  return found != known.end() && found->block == block ? found->view.get()
-                                                       : nullptr;
+  return found != known.end() && found->block == block ? &*found : nullptr;
 }
 
-bool GridView::isSince(uint32_t epoch, uint32_t block, uint64_t count) const {
-  size_t others = known.size() - (find(block) != nullptr);
-  const Known &least = oldest.block == block ? second : oldest;
-  return others + 1 == count && least.epoch > epoch;
+const View *GridView::find(uint32_t block) const {
+  const Known *found = findKnown(block);
+  return found ? found->view.get() : nullptr;
+}
+
+bool GridView::knowsAll(uint32_t mask, uint32_t epoch, uint32_t block,
+                        uint64_t count) const {
+  if (count > 32)
+    return known.size() + !find(block) == count;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    uint32_t other = __builtin_ctz(rest);
+    const Known *found = other == block ? nullptr : findKnown(other);
+    if (other != block && (!found || found->epoch <= epoch))
+      return false;
+  }
+  return true;
 }
 
 /// Both know of the same block: the one that knows all the other does, or what

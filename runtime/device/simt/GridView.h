@@ -38,18 +38,21 @@ public:
     std::shared_ptr<const View> view;
   };
   GridView() = default;
-  explicit GridView(std::vector<Known> known); ///< sorted by block
+  /// Sorted by block.
+  explicit GridView(std::vector<Known> known) : known(std::move(known)) {}
 
   /// Null where nothing is known of the block.
   const View *find(uint32_t block) const;
-  /// Whether all other blocks of a grid of `count` handed on after `epoch`.
-  bool isSince(uint32_t epoch, uint32_t block, uint64_t count) const;
+  /// Whether the other blocks of a mask handed something on after the epoch; of
+  /// a grid with more blocks than the mask has bits, whether all did at all.
+  bool knowsAll(uint32_t mask, uint32_t epoch, uint32_t block,
+                uint64_t count) const;
   const std::vector<Known> &all() const { return known; }
 
 private:
+  const Known *findKnown(uint32_t block) const;
+
   std::vector<Known> known;
-  /// The least epochs of two blocks.
-  Known oldest{0, UINT32_MAX, nullptr}, second{0, UINT32_MAX, nullptr};
 };
 
 /// Null: nothing is known.

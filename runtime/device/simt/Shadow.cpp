@@ -91,7 +91,8 @@ static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
                             const Toucher &by) {
   if (cell.manyBlocks) {
     const GridPointer &others = by.clock->others.get();
-    return others && others->isSince(cell.readTime - 1, by.block, by.blocks);
+    return others && others->knowsAll(cell.readLanes, cell.readEpoch, by.block,
+                                      by.blocks);
   }
   if (cell.readBlock == by.block)
     return forAllReads(cell, pool, [&](unsigned warp, WarpRead read) {
@@ -109,7 +110,7 @@ static Conflict againstReads(const Cell &cell, ReaderPool &pool,
     return {};
   bool isOther = cell.manyBlocks || cell.readBlock != by.block;
   return {isOther ? Conflict::BlockRace : Conflict::Race, false,
-          cell.readThread(), cell.readBlock};
+          cell.manyBlocks ? 0 : cell.readThread(), cell.readBlock};
 }
 
 /// Another read that nothing orders behind those noted.
@@ -134,10 +135,14 @@ static void addReader(Cell &cell, ReaderPool &pool, const Toucher &by) {
   cell.readLanes = lane;
 }
 
-/// Of many blocks it is only kept when the last of them read.
+static uint32_t bitOf(uint32_t block) { return 1u << block % 32; }
+
+/// The reads of many blocks are not told apart.
 static void noteManyBlocks(Cell &cell, ReaderPool &pool, const Toucher &by) {
+  if (!cell.manyBlocks)
+    cell.readLanes = bitOf(cell.readBlock);
   cell.manyBlocks = true;
-  cell.readTime = by.epoch + 1;
+  cell.readLanes |= bitOf(by.block);
   cell.readBlock = by.block;
   pool.release(cell.readers);
 }
@@ -153,6 +158,7 @@ static void noteRead(Cell &cell, ReaderPool &pool, const Toucher &by) {
   pool.release(cell.readers);
   cell.manyBlocks = false;
   cell.readTime = by.now;
+  cell.readEpoch = by.epoch;
   cell.readBlock = by.block;
   cell.readWarp = by.thread / 32;
   cell.readLanes = 1u << by.thread % 32;

@@ -19,12 +19,14 @@
 namespace raytention::simt {
 
 /// The last write of, and the last reads since, four bytes of memory (or one
-/// byte where accesses of its neighbours differ). Times are the block's, but an
-/// epoch of the grid from 1 where many blocks read; 0 is never.
+/// byte where accesses of its neighbours differ). Times are the block's; 0 is
+/// never.
 struct Cell {
   uint32_t writeTime = 0, readTime = 0;
   uint32_t writeBlock = 0, readBlock = 0;
-  uint32_t readLanes = 0; ///< of readWarp, in readBlock
+  /// Of readWarp, in readBlock; where many blocks read, a mask of them.
+  uint32_t readLanes = 0;
+  uint32_t readEpoch = 0; ///< of the grid, at the first of the reads
   uint32_t readers = 0;   ///< in the pool, where several warps read
   uint32_t asyncBlock = 0;
   uint16_t writeThread = 0;
@@ -75,6 +77,7 @@ struct Conflict {
   } kind = None;
   bool otherWrote = false;
   uint32_t otherThread = 0, otherBlock = 0;
+  bool ofInit = false; ///< the write is an mbarrier.init
 };
 
 /// Notes the access in the cell and says what it collides with.

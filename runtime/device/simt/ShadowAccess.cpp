@@ -47,7 +47,9 @@ static std::string describe(const Conflict &conflict, StringRef what,
                             Space space) {
   std::string who = describeAgent(conflict.otherThread);
   std::string here = what.str();
-  std::string other = conflict.otherWrote ? "the write" : "the read";
+  std::string other = conflict.ofInit       ? "the mbarrier.init"
+                      : conflict.otherWrote ? "the write"
+                                            : "the read";
   switch (conflict.kind) {
   case Conflict::Pending:
     return "expected a wait for the async copy of " + who + " before " + here +
@@ -60,7 +62,9 @@ static std::string describe(const Conflict &conflict, StringRef what,
            ", got the one that " + who +
            " made; mbarrier.inval frees its memory";
   case Conflict::NoProxyFence:
-    return "expected fence.proxy.async between the write of " + who + " and " +
+    return std::string("expected ") +
+           (conflict.ofInit ? "fence.mbarrier_init or " : "") +
+           "fence.proxy.async between " + other + " of " + who + " and " +
            here + ", got none";
   case Conflict::BlockRace:
     return "expected no other block at the bytes of " + here + ", got " +

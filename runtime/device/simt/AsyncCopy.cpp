@@ -219,8 +219,7 @@ static void checkFence(Warp &warp, unsigned lane, const Mbarrier &object) {
   const View &proxied = warp.block->clocks[warp.index].proxied;
   if (object.initFenced || proxied.covers(object.initTime, object.initThread))
     return;
-  Conflict conflict = {Conflict::NoProxyFence, true, object.initThread, 0};
-  conflict.ofInit = true;
+  Conflict conflict = {Conflict::NoInitFence, true, object.initThread, 0};
   reportConflict(warp, lane, object.address, conflict, "its use by this copy",
                  Space::Shared);
 }

@@ -10,6 +10,7 @@
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_MACHINE_H
 
 #include "runtime/device/simt/AsyncCopy.h"
+#include "runtime/device/simt/ClusterBarrier.h"
 #include "runtime/device/simt/Mbarrier.h"
 #include "runtime/device/simt/Order.h"
 #include "runtime/device/simt/Program.h"
@@ -25,7 +26,7 @@ namespace raytention::simt {
 struct Block;
 struct Worker;
 
-constexpr uint32_t kNoObject = ~0u;
+constexpr uint32_t kNoObject = ~0u, kClusterObject = ~1u;
 
 /// Lanes of a warp that stand at the same place.
 struct Fragment {
@@ -36,7 +37,8 @@ struct Fragment {
   Mask mask = 0;
   State state = Ready;
   uint8_t barrier = 0; ///< where it waits
-  /// Address of the mbarrier it waits for; of products, kNoObject.
+  /// Address of the mbarrier it waits for; of products, kNoObject; of the
+  /// cluster's barrier, kClusterObject.
   uint32_t object = 0;
   bool forced = false; ///< goes on without what will not come
 };
@@ -89,6 +91,7 @@ struct Block {
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
   Mbarriers mbarriers;
+  ClusterBarrier clusterBarrier;
   std::vector<Warpgroup> warpgroups;
   StrongWrites strongWrites;
   std::array<Clock, kMaxWarps> clocks; ///< by warp

@@ -81,8 +81,7 @@ Mbarrier *raytention::simt::findMbarrier(Warp &warp, unsigned lane,
   }
   Mbarrier &object = found->second;
   if (warp.block->worker->checks && !isInitOrdered(warp, lane, object)) {
-    Conflict conflict = {Conflict::Race, true, object.initThread, 0};
-    conflict.ofInit = true;
+    Conflict conflict = {Conflict::InitRace, true, object.initThread, 0};
     reportConflict(warp, lane, address, conflict, "this mbarrier instruction",
                    Space::Shared);
   }

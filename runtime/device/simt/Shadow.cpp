@@ -8,13 +8,19 @@
 
 #include "runtime/device/simt/Shadow.h"
 
+#include "llvm/Support/Compiler.h"
+
 using namespace raytention::simt;
+
+/// Of a block, by way of others. Most kernels never come here.
+LLVM_ATTRIBUTE_NOINLINE static const View *findView(const Toucher &by,
+                                                    uint32_t block) {
+  return by.others->get()->find(block);
+}
 
 /// What is known of a block by way of others; null for nothing.
 static const View *viewOf(const Toucher &by, uint32_t block) {
-  if (by.clock->others.isEmpty())
-    return nullptr;
-  return by.clock->others.get()->find(block);
+  return by.others ? findView(by, block) : nullptr;
 }
 
 /// Whether an access at `time` by `thread` of the same block happened before.
@@ -55,32 +61,40 @@ static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   return {kind, true, cell.writeThread, cell.writeBlock};
 }
 
-/// Whether reads of a warp of the block of `view` came before.
-static bool isReadOrdered(const View &view, unsigned warp, WarpRead read) {
-  return !read.lanes || view.warps[warp].coversAll(read.time, read.lanes);
+LLVM_ATTRIBUTE_NOINLINE static bool isReadKnown(const Toucher &by,
+                                                unsigned warp, WarpRead read) {
+  const View *view = findView(by, by.block);
+  return view && view->warps[warp].coversAll(read.time, read.lanes);
 }
 
-/// Of this block.
-static bool isReadOrdered(const Toucher &by, unsigned warp, WarpRead read) {
+/// Whether reads of a warp of this block came before.
+LLVM_ATTRIBUTE_ALWAYS_INLINE static bool
+isReadOrdered(const Toucher &by, unsigned warp, WarpRead read) {
   // A thread's own accesses are in its order.
   if (warp == by.thread / 32)
     read.lanes &= ~(1u << by.thread % 32);
-  if (isReadOrdered(by.clock->seen, warp, read))
-    return true;
-  const View *view = viewOf(by, by.block);
-  return view && isReadOrdered(*view, warp, read);
+  return !read.lanes ||
+         by.clock->seen.warps[warp].coversAll(read.time, read.lanes) ||
+         (by.others && isReadKnown(by, warp, read));
 }
 
-/// Calls ordered(warp, read) for the reads noted in the cell while it holds;
-/// whether it always did.
-template <class F>
-static bool forAllReads(const Cell &cell, ReaderPool &pool, F ordered) {
-  if (!cell.readers)
-    return ordered(cell.readWarp, WarpRead{cell.readTime, cell.readLanes});
+/// Whether the reads of other blocks came before.
+LLVM_ATTRIBUTE_NOINLINE static bool
+areOthersReadsOrdered(const Cell &cell, ReaderPool &pool, const Toucher &by) {
+  if (!by.others)
+    return false;
+  const GridView &others = *by.others->get();
+  if (cell.manyBlocks)
+    return others.knowsAll(cell.readLanes, cell.readEpoch, by.block, by.blocks);
+  const View *view = others.find(cell.readBlock);
+  if (!view || !cell.readers)
+    return view &&
+           view->warps[cell.readWarp].coversAll(cell.readTime, cell.readLanes);
   const Readers &readers = pool.at(cell.readers);
   for (uint64_t rest = readers.warps; rest; rest &= rest - 1) {
     unsigned warp = __builtin_ctzll(rest);
-    if (!ordered(warp, readers.reads[warp]))
+    const WarpRead &read = readers.reads[warp];
+    if (!view->warps[warp].coversAll(read.time, read.lanes))
       return false;
   }
   return true;
@@ -89,19 +103,17 @@ static bool forAllReads(const Cell &cell, ReaderPool &pool, F ordered) {
 /// Whether all reads noted in the cell came before.
 static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
                             const Toucher &by) {
-  if (cell.manyBlocks) {
-    const GridPointer &others = by.clock->others.get();
-    return others && others->knowsAll(cell.readLanes, cell.readEpoch, by.block,
-                                      by.blocks);
+  if (LLVM_UNLIKELY(cell.manyBlocks || cell.readBlock != by.block))
+    return areOthersReadsOrdered(cell, pool, by);
+  if (!cell.readers)
+    return isReadOrdered(by, cell.readWarp, {cell.readTime, cell.readLanes});
+  const Readers &readers = pool.at(cell.readers);
+  for (uint64_t rest = readers.warps; rest; rest &= rest - 1) {
+    unsigned warp = __builtin_ctzll(rest);
+    if (!isReadOrdered(by, warp, readers.reads[warp]))
+      return false;
   }
-  if (cell.readBlock == by.block)
-    return forAllReads(cell, pool, [&](unsigned warp, WarpRead read) {
-      return isReadOrdered(by, warp, read);
-    });
-  const View *view = viewOf(by, cell.readBlock);
-  return view && forAllReads(cell, pool, [&](unsigned warp, WarpRead read) {
-           return isReadOrdered(*view, warp, read);
-         });
+  return true;
 }
 
 static Conflict againstReads(const Cell &cell, ReaderPool &pool,
@@ -148,6 +160,11 @@ static void noteManyBlocks(Cell &cell, ReaderPool &pool, const Toucher &by) {
 }
 
 static void noteRead(Cell &cell, ReaderPool &pool, const Toucher &by) {
+  // Of what many blocks read, where none waits for another.
+  if (cell.manyBlocks && !by.others) {
+    cell.readLanes |= bitOf(by.block);
+    return;
+  }
   if (cell.readTime && !areReadsOrdered(cell, pool, by)) {
     if (cell.manyBlocks || cell.readBlock != by.block)
       return noteManyBlocks(cell, pool, by);

@@ -61,8 +61,9 @@ struct Toucher {
   uint32_t block = 0, thread = 0, now = 0;
   /// What happened before this access.
   const Clock *clock = nullptr;
-  uint32_t epoch = 0;  ///< of the grid, now
-  uint64_t blocks = 1; ///< in the grid
+  const GridKnowledge *others = nullptr; ///< of the clock; null: nothing
+  uint32_t epoch = 0;                    ///< of the grid, now
+  uint64_t blocks = 1;                   ///< in the grid
 };
 
 struct Conflict {
@@ -72,12 +73,13 @@ struct Conflict {
     BeingRead, ///< an async read has not ended
     Object,    ///< an mbarrier lies here
     NoProxyFence,
+    NoInitFence, ///< the write is an mbarrier.init
+    InitRace,    ///< here too
     Race,
     BlockRace
   } kind = None;
   bool otherWrote = false;
   uint32_t otherThread = 0, otherBlock = 0;
-  bool ofInit = false; ///< the write is an mbarrier.init
 };
 
 /// Notes the access in the cell and says what it collides with.

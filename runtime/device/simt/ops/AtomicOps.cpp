@@ -224,7 +224,8 @@ Combine raytention::simt::pickCombine(Type type) {
 
 static void buildAtomicForm(Form &form, bool hasResult) {
   static constexpr Space spaces[] = {Space::Global, Space::Shared,
-                                     Space::Shared, Space::Generic};
+                                     Space::Shared, Space::Shared,
+                                     Space::Generic};
   static const StringRef orders[] = {"relaxed", "release", "acquire",
                                      "acq_rel"};
   unsigned order =
@@ -232,7 +233,8 @@ static void buildAtomicForm(Form &form, bool hasResult) {
   form.code.releases = order == 1 || order == 3;
   form.code.acquires = order == 2 || order == 3;
   takeScope(form, /*required=*/false);
-  form.code.space = spaces[form.maybe({"global", "shared", "shared::cta"}, 3)];
+  form.code.space = spaces[form.maybe(
+      {"global", "shared", "shared::cta", "shared::cluster"}, 4)];
   Atomic what = static_cast<Atomic>(
       form.oneOf(atomicNames().drop_back(hasResult ? 0 : 2)));
   Type type = form.lastType(typesOf(what, hasResult));

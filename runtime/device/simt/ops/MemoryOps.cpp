@@ -89,17 +89,18 @@ Type memoryType(Type type) {
 /// Global and shared memory have an order, or an address that may be either;
 /// mmio is of global memory.
 static Space takeSpace(Form &form, unsigned order) {
-  static const StringRef names[] = {"global", "shared", "shared::cta",
-                                    "local",  "param",  "const"};
+  static const StringRef names[] = {
+      "global", "shared", "shared::cta", "shared::cluster",
+      "local",  "param",  "const"};
   static constexpr Space spaces[] = {
-      Space::Global, Space::Shared, Space::Shared, Space::Local,
-      Space::Param,  Space::Const,  Space::Generic};
+      Space::Global, Space::Shared, Space::Shared, Space::Shared,
+      Space::Local,  Space::Param,  Space::Const,  Space::Generic};
   bool reads = form.family() != "st";
   unsigned count = form.family() == "ldu" || order == 1 ? 1
-                   : order < 4                          ? 3
-                   : reads                              ? 6
-                                                        : 5;
-  return spaces[form.maybe(ArrayRef<StringRef>(names).take_front(count), 6)];
+                   : order < 4                          ? 4
+                   : reads                              ? 7
+                                                        : 6;
+  return spaces[form.maybe(ArrayRef<StringRef>(names).take_front(count), 7)];
 }
 
 /// Ordering counts for the checks: .weak is the default, 4, and the rest

@@ -337,6 +337,23 @@ const Planted cases[] = {
   out[i] = 1; // here
 )",
      64, 2},
+    // The last block neither reads nor signals.
+    {"OneReaderOfTwoDoesNotFence", FindingKind::RaceBetweenBlocks, R"(
+  if (b == 0) {
+    while (!readAcquire(ints + 1))
+      ;
+    while (!readAcquire(ints + 2))
+      ;
+    out[0] = 1; // here
+  } else if (b < 3) {
+    ints[8 + b] = out[0] == 0;
+    if (b == 1 || !FAULTY)
+      FENCE();
+    atomicExch(ints + b, 1);
+  }
+)",
+     1, 4},
+    // Round by round: what both neighbours have read is written again.
     {"NeighboursNotWaitedFor", FindingKind::RaceBetweenBlocks, R"(
   int left = (b + 3) % 4, right = (b + 1) % 4;
 #pragma unroll 1
@@ -347,13 +364,17 @@ const Planted cases[] = {
            readAcquire(ints + right) < 2 * round - 1)
       ;
     out[512 + b] = out[left] + out[right];
+#if FAULTY
+    atomicExch(ints + b, 2 * round);
+    while (*(volatile int *)(ints + left) < 2 * round ||
+           *(volatile int *)(ints + right) < 2 * round)
+      ;
+#else
     writeRelease(ints + b, 2 * round);
-#if !FAULTY
-    while (readAcquire(ints + left) < 2 * round)
+    while (readAcquire(ints + left) < 2 * round ||
+           readAcquire(ints + right) < 2 * round)
       ;
 #endif
-    while (readAcquire(ints + right) < 2 * round)
-      ;
   }
 )",
      1, 4},

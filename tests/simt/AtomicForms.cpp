@@ -129,7 +129,8 @@ void runAtomic(const FormCase &form, const std::string &space,
 Check checkAtomic(FormCase &form) {
   form.takeAny({"relaxed", "acquire", "release", "acq_rel"});
   form.takeAny({"cta", "gpu", "sys", "cluster"});
-  std::string space = form.takeAny({"global", "shared", "shared::cta"});
+  std::string space =
+      form.takeAny({"global", "shared", "shared::cta", "shared::cluster"});
   std::string op = form.takeAny(
       {"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
   form.take("noftz");

@@ -83,7 +83,48 @@ void runVote(const FormCase &form, const std::string &what) {
   }
 }
 
+/// Of the cluster that a block is; the other half stands in the text.
+void runCluster(const FormCase &form, bool arrives, bool relaxed) {
+  FormRun run;
+  run.threads = 128;
+  run.before = wordsFor(63) + (arrives ? "" : "barrier.cluster.arrive;\n");
+  run.after = std::string(arrives ? "barrier.cluster.wait;\n" : "") + kRead;
+  run.finding = relaxed ? "race-in-block" : "";
+  runForm(form, run);
+  for (size_t i = 0; i < 128; ++i)
+    EXPECT_EQ(wordOf(run, i), i ^ 63);
+}
+
+Check checkClusterBarrier(FormCase &form) {
+  std::string what = form.takeAny({"arrive", "wait"});
+  bool relaxed = what == "arrive" && form.take("relaxed");
+  form.take(what == "arrive" ? "release" : "acquire");
+  form.take("aligned");
+  return [=] { runCluster(form, what == "arrive", relaxed); };
+}
+
+/// The address is the block's own, its rank 0.
+Check checkClusterAddress(FormCase &form) {
+  bool maps = form.parts[0] == "mapa";
+  form.take("shared::cluster");
+  if (form.takeType().empty())
+    return {};
+  return [=] {
+    FormRun run;
+    run.inputs = {{0, 1, 0xFFFFFFFF, 0x123456789ABCDEF0, 1024, 16}};
+    if (maps)
+      run.inputs.push_back(std::vector<uint64_t>(run.inputs[0].size()));
+    Columns out = runForm(form, run);
+    std::string type = form.slots[0].type;
+    for (size_t i = 0; i < out[0].size(); ++i)
+      EXPECT_EQ(truncated(out[0][i], type),
+                maps ? truncated(run.inputs[0][i], type) : 0);
+  };
+}
+
 Check checkBarrier(FormCase &form) {
+  if (form.take("cluster"))
+    return checkClusterBarrier(form);
   form.take("cta");
   if (form.take("warp"))
     return form.take("sync") ? Check([=] { runSync(form, true); }) : Check();
@@ -161,6 +202,7 @@ Check checkNothing(FormCase &form) {
 
 void raytention::simt::test::addControlChecks(CheckTable &table) {
   table["bar"] = table["barrier"] = &checkBarrier;
+  table["mapa"] = table["getctarank"] = &checkClusterAddress;
   table["bra"] = &checkBranch;
   table["brx"] = &checkIndexed;
   for (const char *family : {"exit", "ret", "trap", "brkpt"})

@@ -257,10 +257,3 @@ TEST(MbarrierTest, NobodyArrivesInAPhaseThatLacksBytes) {
   EXPECT_EQ(report.findings[0].message, "expected no arrival in a phase that "
                                         "lacks only bytes, got 1");
 }
-
-TEST(MbarrierTest, BarriersOfClustersAreRefused) {
-  auto module = parse(wrap("barrier.cluster.arrive;\n"));
-  ASSERT_FALSE(bool(module));
-  std::string message = llvm::toString(module.takeError());
-  EXPECT_NE(message.find("got one of a cluster"), std::string::npos) << message;
-}

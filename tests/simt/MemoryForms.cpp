@@ -22,8 +22,9 @@ std::string takeAccess(FormCase &form) {
   if (order == "mmio")
     form.take("relaxed");
   form.takeAny({"cta", "cluster", "gpu", "sys"});
-  std::string space = form.takeAny(
-      {"global", "shared", "shared::cta", "local", "const", "param"});
+  std::string space =
+      form.takeAny({"global", "shared", "shared::cta", "shared::cluster",
+                    "local", "const", "param"});
   form.takeAny({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   form.take("nc");
   form.takeAny({"L1::evict_normal", "L1::no_allocate", "L1::evict_last",
@@ -164,8 +165,9 @@ void runConvert(const FormCase &form, bool toSpace, const std::string &space) {
 
 Check checkConvertAddress(FormCase &form) {
   bool toSpace = form.take("to");
-  std::string space = form.takeAny(
-      {"global", "shared", "shared::cta", "local", "const", "param"});
+  std::string space =
+      form.takeAny({"global", "shared", "shared::cta", "shared::cluster",
+                    "local", "const", "param"});
   if (!form.take("u64"))
     return {};
   return [=] { runConvert(form, toSpace, space); };
@@ -173,8 +175,9 @@ Check checkConvertAddress(FormCase &form) {
 
 /// Asked of an address in each of the spaces.
 Check checkIsSpace(FormCase &form) {
-  std::string asked = form.takeAny(
-      {"global", "shared", "shared::cta", "local", "const", "param"});
+  std::string asked =
+      form.takeAny({"global", "shared", "shared::cta", "shared::cluster",
+                    "local", "const", "param"});
   if (asked.empty())
     return {};
   return [=] {

@@ -100,10 +100,11 @@ public:
   Rounding rounding();
   /// `otherwise` where there is none.
   Rounding maybeRounding(Rounding otherwise = RoundNearest);
-  /// Parts that change nothing of what is executed: at most one of them.
-  void ignores(llvm::ArrayRef<llvm::StringRef> choices);
+  /// Parts that change nothing of what is executed: at most one of them, which
+  /// is given back, or "".
+  llvm::StringRef ignores(llvm::ArrayRef<llvm::StringRef> choices);
   /// Exactly one of them.
-  void ignoresOne(llvm::ArrayRef<llvm::StringRef> choices);
+  llvm::StringRef ignoresOne(llvm::ArrayRef<llvm::StringRef> choices);
 
   //===--------------------------------------------------------------------===//
   // Operands
@@ -163,7 +164,8 @@ private:
   unsigned takeFirst(llvm::ArrayRef<llvm::StringRef> choices);
   uint32_t base(const Operand &operand, unsigned place);
   llvm::ArrayRef<Operand> takeElements(unsigned count);
-  void ignoresAny(llvm::ArrayRef<llvm::StringRef> choices, bool required);
+  llvm::StringRef ignoresAny(llvm::ArrayRef<llvm::StringRef> choices,
+                             bool required);
   Type wideRegister(Type type, bool wide);
   void vectorShape(llvm::StringRef mark, Type type, unsigned count, bool wide);
 

@@ -16,13 +16,17 @@ using namespace raytention::simt;
 // cp.async
 //===----------------------------------------------------------------------===//
 
+static void moveIn(Block &block, const AsyncCopy &copy) {
+  uint8_t *to = block.shared.data() + copy.to;
+  std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.read);
+  std::memset(to + copy.read, 0, copy.bytes - copy.read);
+}
+
 /// `slot` counts from 1; 0: the thread itself waited.
 static void land(Warp &warp, unsigned lane, const AsyncCopy &copy,
                  uint32_t slot) {
   Block &block = *warp.block;
-  uint8_t *to = block.shared.data() + copy.to;
-  std::memcpy(to, reinterpret_cast<const void *>(copy.from), copy.read);
-  std::memset(to + copy.read, 0, copy.bytes - copy.read);
+  moveIn(block, copy);
   if (!block.worker->checks)
     return;
   Toucher by = makeToucher(warp, lane, Touch::Land);
@@ -137,10 +141,30 @@ static void moveOut(Block &block, const BulkCopy &copy) {
     });
 }
 
-/// The whole box is one range of shared memory, swizzled or not.
-static Conflict touchBox(Block &block, const BulkCopy &copy, const Toucher &by,
-                         bool &fresh) {
-  return touchShared(block, copy.shared, copy.bytes, by, fresh);
+/// A load writes the whole box, which is one range of shared memory, swizzled
+/// or not.
+static Conflict touchBox(Block &block, const BulkCopy &copy,
+                         const Toucher &by) {
+  return touchShared(block, copy.shared, copy.bytes, by);
+}
+
+/// A store reads what goes to the tensor; `at` is where it collides, or where
+/// nobody has written.
+static Conflict touchSource(Block &block, const BulkCopy &copy,
+                            const Toucher &by, bool &fresh, uint32_t &at) {
+  Conflict worst;
+  auto touchRun = [&](uint32_t start, uint32_t, uint32_t bytes) {
+    bool wasFine = !worst.kind && !fresh;
+    Conflict conflict = touchShared(block, start, bytes, by, fresh);
+    if (conflict.kind && !worst.kind)
+      worst = conflict;
+    if (wasFine && (worst.kind || fresh))
+      at = start;
+  };
+  for (const Piece &piece : copy.pieces)
+    if (piece.global)
+      forEachRun(copy, piece, touchRun);
+  return worst;
 }
 
 static Conflict touchTensor(Block &block, const BulkCopy &copy,
@@ -183,9 +207,7 @@ static void checkLoad(Warp &warp, const BulkCopy &copy) {
   if (conflict.kind)
     reportConflict(warp, copy.lane, copy.pieces.front().global, conflict,
                    "this read", Space::Global);
-  bool fresh = false;
-  conflict =
-      touchBox(block, copy, makeBulkToucher(warp, copy, Touch::Write), fresh);
+  conflict = touchBox(block, copy, makeBulkToucher(warp, copy, Touch::Write));
   if (conflict.kind)
     reportConflict(warp, copy.lane, copy.shared, conflict, "this write",
                    Space::Shared);
@@ -197,7 +219,7 @@ static void checkFence(Warp &warp, unsigned lane, const Mbarrier &object) {
   const View &proxied = warp.block->clocks[warp.index].proxied;
   if (object.initFenced || proxied.covers(object.initTime, object.initThread))
     return;
-  Conflict conflict = {Conflict::NoProxyFence, true, object.initThread, 0};
+  Conflict conflict = {Conflict::NoInitFence, true, object.initThread, 0};
   reportConflict(warp, lane, object.address, conflict, "its use by this copy",
                  Space::Shared);
 }
@@ -228,8 +250,7 @@ void raytention::simt::landBulkLoad(Block &block, const BulkCopy &copy,
   touchTensor(block, copy, reader);
   Toucher by = makeBulkToucher(warp, copy, Touch::Land);
   by.slot = slot + 1;
-  bool fresh = false;
-  touchBox(block, copy, by, fresh);
+  touchBox(block, copy, by);
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,13 +260,13 @@ void raytention::simt::landBulkLoad(Block &block, const BulkCopy &copy,
 static void checkStore(Warp &warp, const BulkCopy &copy) {
   Block &block = *warp.block;
   bool fresh = false;
-  Conflict conflict =
-      touchBox(block, copy, makeBulkToucher(warp, copy, Touch::Read), fresh);
+  uint32_t at = copy.shared;
+  Conflict conflict = touchSource(
+      block, copy, makeBulkToucher(warp, copy, Touch::Read), fresh, at);
   if (conflict.kind)
-    reportConflict(warp, copy.lane, copy.shared, conflict, "this read",
-                   Space::Shared);
+    reportConflict(warp, copy.lane, at, conflict, "this read", Space::Shared);
   else if (fresh)
-    reportFresh(warp, copy.lane, copy.shared);
+    reportFresh(warp, copy.lane, at);
   conflict = touchTensor(block, copy, makeBulkWriter(warp, copy, Touch::Write));
   if (conflict.kind)
     reportConflict(warp, copy.lane, copy.pieces.front().global, conflict,
@@ -262,20 +283,27 @@ void raytention::simt::beginBulkStore(Warp &warp, BulkCopy copy) {
   copies.stores.push_back(std::move(copy));
 }
 
+/// The bytes reach the tensor, and their source is free again.
+static void endStoreRead(Warp &warp, BulkCopy &copy) {
+  if (copy.wasRead)
+    return;
+  moveOut(*warp.block, copy);
+  bool fresh = false;
+  uint32_t at = 0;
+  touchSource(*warp.block, copy, makeBulkToucher(warp, copy, Touch::EndRead),
+              fresh, at);
+  copy.wasRead = true;
+}
+
 void raytention::simt::landBulkStores(Warp &warp, unsigned lane,
                                       uint32_t upToGroup, bool all) {
   Block &block = *warp.block;
   std::vector<BulkCopy> &stores = warp.copies[lane].stores;
   auto ends = [&](const BulkCopy &copy) { return copy.group <= upToGroup; };
-  bool fresh = false;
   for (BulkCopy &copy : stores) {
     if (!ends(copy))
       continue;
-    if (!copy.wasRead) {
-      moveOut(block, copy);
-      touchBox(block, copy, makeBulkToucher(warp, copy, Touch::EndRead), fresh);
-    }
-    copy.wasRead = true;
+    endStoreRead(warp, copy);
     if (all)
       touchTensor(block, copy, makeBulkWriter(warp, copy, Touch::Land));
   }
@@ -297,14 +325,36 @@ static void reportAtExit(Warp &warp, uint32_t pc, unsigned lane,
       });
 }
 
+/// The last of the lane's copies that an mbarrier tells of.
+static uint32_t lastTold(const Warp &warp, unsigned lane) {
+  uint32_t last = 0;
+  for (const auto &[address, object] : warp.block->mbarriers.live)
+    for (const LaneArrival &arrival : object.laneArrivals)
+      if (arrival.warp == warp.index && arrival.lane == lane)
+        last = std::max(last, arrival.sequence);
+  return last;
+}
+
+/// The bytes arrive all the same, so that what else went wrong can be told
+/// apart.
 void raytention::simt::reportCopiesAtExit(Warp &warp, unsigned lane) {
   LaneCopies &copies = warp.copies[lane];
-  if (!copies.pending.empty())
-    reportAtExit(warp, copies.pending.front().pc, lane, "the thread ends");
-  copies.pending.clear();
-  for (const BulkCopy &copy : copies.stores)
+  uint32_t told = copies.pending.empty() ? 0 : lastTold(warp, lane);
+  auto isLeft = [&](const AsyncCopy &copy) { return copy.sequence > told; };
+  for (const AsyncCopy &copy : copies.pending) {
+    if (!isLeft(copy))
+      continue;
+    reportAtExit(warp, copy.pc, lane, "the thread ends");
+    moveIn(*warp.block, copy);
+  }
+  copies.pending.erase(
+      std::remove_if(copies.pending.begin(), copies.pending.end(), isLeft),
+      copies.pending.end());
+  for (BulkCopy &copy : copies.stores) {
     if (!copy.wasRead)
-      return reportAtExit(warp, copy.pc, lane, "the thread ends");
+      reportAtExit(warp, copy.pc, lane, "the thread ends");
+    endStoreRead(warp, copy);
+  }
 }
 
 void raytention::simt::reportLoadsAtExit(Block &block) {
@@ -312,4 +362,8 @@ void raytention::simt::reportLoadsAtExit(Block &block) {
     for (const BulkCopy &copy : object.copies)
       reportAtExit(block.warps[copy.warp], copy.pc, copy.lane,
                    "the block ends");
+  for (Warp &warp : block.warps)
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      for (const AsyncCopy &copy : warp.copies[lane].pending)
+        reportAtExit(warp, copy.pc, lane, "the block ends");
 }

@@ -55,6 +55,11 @@ bool raytention::simt::arriveAtBarrier(Warp &warp, const Instruction &at,
                                        Fragment &fragment) {
   Block &block = *warp.block;
   Worker &worker = *block.worker;
+  if (static_cast<BarrierForm>(at.form) == BarrierForm::ClusterArrive) {
+    ++worker.profile.barriers;
+    arriveAtCluster(warp, at, fragment.mask);
+    return true;
+  }
   unsigned lane = __builtin_ctz(fragment.mask);
   uint32_t id = warp.reg<uint32_t>(at.op[at.destinations])[lane];
   uint32_t count =
@@ -274,7 +279,6 @@ static void startWarp(Warp &warp, unsigned threads) {
   for (LaneCopies &copies : warp.copies)
     copies.clear();
   warp.products = WarpProducts();
-  warp.order = WarpOrder();
   warp.undefined = 0;
   warp.turns = 0;
 }
@@ -310,6 +314,7 @@ static void startBlock(Block &block, uint64_t linear) {
   for (Clock &clock : block.clocks)
     clock.reset(block.start - 1);
   block.mbarriers.clear();
+  block.clusterBarrier = ClusterBarrier();
   block.strongWrites.clear();
   std::fill(block.shared.begin(), block.shared.end(), 0xFF);
   std::fill(block.local.begin(), block.local.end(), 0xFF);
@@ -317,7 +322,7 @@ static void startBlock(Block &block, uint64_t linear) {
   block.warpgroups.assign(
       (block.warps.size() + kWarpsPerGroup - 1) / kWarpsPerGroup, Warpgroup());
   block.steps = 0;
-  block.acquired = block.abandoned = block.isBarrierFull = false;
+  block.abandoned = block.isBarrierFull = false;
   for (Warp &warp : block.warps)
     startWarp(warp, launch.blockShape.count());
 }
@@ -327,6 +332,8 @@ static std::string describeWait(const Block &block, const Fragment &fragment) {
     return " in barrier " + std::to_string(fragment.barrier);
   if (fragment.object == kNoObject)
     return " for the other warps of its warpgroup";
+  if (fragment.object == kClusterObject)
+    return " in the barrier of the cluster";
   std::string text =
       " for the mbarrier at shared address " + std::to_string(fragment.object);
   auto object = block.mbarriers.live.find(fragment.object);

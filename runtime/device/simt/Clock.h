@@ -15,7 +15,7 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_CLOCK_H
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_CLOCK_H
 
-#include "llvm/ADT/SmallVector.h"
+#include "runtime/device/simt/GridView.h"
 
 #include <algorithm>
 #include <array>
@@ -55,6 +55,10 @@ struct WarpTime {
     lanes |= other.lanes;
   }
   void joinLanes(uint32_t time, uint32_t which) { join({0, time, which}); }
+  bool includes(const WarpTime &other) const {
+    return other.all <= all &&
+           (other.some <= all || coversAll(other.some, other.lanes));
+  }
 };
 
 /// What has happened by warp or other agent, and what async copies have landed
@@ -79,6 +83,15 @@ struct View {
     for (size_t i = 0; i < other.landed.size(); ++i)
       landed[i] = std::max(landed[i], other.landed[i]);
   }
+  bool includes(const View &other) const {
+    for (unsigned agent = 0; agent < kAgents; ++agent)
+      if (!warps[agent].includes(other.warps[agent]))
+        return false;
+    for (size_t i = 0; i < other.landed.size(); ++i)
+      if (other.landed[i] && !hasLanded(other.landed[i], i))
+        return false;
+    return true;
+  }
   void endReads(unsigned agent, uint32_t time) {
     warps[agent].join({time, 0, 0});
   }
@@ -93,19 +106,40 @@ struct View {
   }
 };
 
+struct Clock;
+
+/// The halves of the release and acquire patterns that a warp has gone through:
+/// see Order.h. Barriers hand them on, too, so that one thread of a block may
+/// fence and another write or read the sign.
+struct FenceState {
+  std::shared_ptr<const Clock> released; ///< by fences, to this block
+  GridPointer releasedWide;              ///< by fences, to other blocks
+  /// By strong reads, for the next fence: of this block and of others.
+  std::shared_ptr<const Clock> read;
+  GridKnowledge readWide;
+
+  void join(const FenceState &other, unsigned warpCount);
+};
+
 /// The async proxy (bulk copies, wgmma) sees ordinary writes only behind a
 /// fence.proxy.async.
 struct Clock {
-  View seen;    ///< before what comes next
-  View proxied; ///< that an async operation may rely on, too
+  View seen;            ///< before what comes next
+  View proxied;         ///< that an async operation may rely on, too
+  GridKnowledge others; ///< of other blocks, before what comes next
+  FenceState fences;
 
   void join(const Clock &other, unsigned warpCount) {
     seen.join(other.seen, warpCount);
     proxied.join(other.proxied, warpCount);
+    others.join(other.others);
+    fences.join(other.fences, warpCount);
   }
   void reset(uint32_t start) {
     seen.reset(start);
     proxied.reset(start);
+    others = GridKnowledge();
+    fences = FenceState();
   }
 };
 

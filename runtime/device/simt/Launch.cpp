@@ -209,11 +209,6 @@ static unsigned countWorkers(const Launch &launch) {
 
 static Report runLaunch(Launch &launch) {
   uint64_t blocks = launch.grid.count();
-  if (launch.options.checks) {
-    launch.published.reset(new std::atomic<uint32_t>[blocks]);
-    for (uint64_t i = 0; i < blocks; ++i)
-      launch.published[i].store(0, std::memory_order_relaxed);
-  }
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0, n = countWorkers(launch); i < n; ++i)
     workers.push_back(std::make_unique<Worker>(launch));

@@ -10,6 +10,7 @@
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_MACHINE_H
 
 #include "runtime/device/simt/AsyncCopy.h"
+#include "runtime/device/simt/ClusterBarrier.h"
 #include "runtime/device/simt/Mbarrier.h"
 #include "runtime/device/simt/Order.h"
 #include "runtime/device/simt/Program.h"
@@ -18,7 +19,6 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-#include <atomic>
 #include <mutex>
 
 namespace raytention::simt {
@@ -26,7 +26,7 @@ namespace raytention::simt {
 struct Block;
 struct Worker;
 
-constexpr uint32_t kNoObject = ~0u;
+constexpr uint32_t kNoObject = ~0u, kClusterObject = ~1u;
 
 /// Lanes of a warp that stand at the same place.
 struct Fragment {
@@ -37,7 +37,8 @@ struct Fragment {
   Mask mask = 0;
   State state = Ready;
   uint8_t barrier = 0; ///< where it waits
-  /// Address of the mbarrier it waits for; of products, kNoObject.
+  /// Address of the mbarrier it waits for; of products, kNoObject; of the
+  /// cluster's barrier, kClusterObject.
   uint32_t object = 0;
   bool forced = false; ///< goes on without what will not come
 };
@@ -56,7 +57,6 @@ struct Warp {
   std::vector<Fragment> fragments;
   std::array<LaneCopies, kLanes> copies;
   WarpProducts products;
-  WarpOrder order;
 
   template <class T> T *reg(uint32_t offset) {
     return reinterpret_cast<T *>(file + offset);
@@ -91,12 +91,13 @@ struct Block {
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
   Mbarriers mbarriers;
+  ClusterBarrier clusterBarrier;
   std::vector<Warpgroup> warpgroups;
   StrongWrites strongWrites;
   std::array<Clock, kMaxWarps> clocks; ///< by warp
   uint32_t now = 1, start = 1;
   uint64_t steps = 0;
-  bool acquired = false, abandoned = false;
+  bool abandoned = false;
   bool isBarrierFull = false; ///< one whose number of threads has come
 };
 
@@ -110,7 +111,7 @@ struct Launch {
   const Memory &memory;
   LaunchOptions options;
   GlobalShadow shadow;
-  std::unique_ptr<std::atomic<uint32_t>[]> published; ///< by block
+  GridReleases releases;
   /// Atomics of different threads take turns by address.
   std::array<std::mutex, 64> atomicLocks;
   std::mutex &atomicLock(uint64_t address) {

@@ -81,7 +81,7 @@ Mbarrier *raytention::simt::findMbarrier(Warp &warp, unsigned lane,
   }
   Mbarrier &object = found->second;
   if (warp.block->worker->checks && !isInitOrdered(warp, lane, object)) {
-    Conflict conflict = {Conflict::Race, true, object.initThread, 0};
+    Conflict conflict = {Conflict::InitRace, true, object.initThread, 0};
     reportConflict(warp, lane, address, conflict, "this mbarrier instruction",
                    Space::Shared);
   }
@@ -117,17 +117,7 @@ static void endPhases(Block &block, Mbarrier &object) {
 
 void raytention::simt::releaseInto(Warp &warp, uint32_t lanes,
                                    Mbarrier &object) {
-  Block &block = *warp.block;
-  Clock released = block.clocks[warp.index];
-  // The other lanes' accesses only count up to where they last met.
-  WarpTime own;
-  if (lanes == warp.alive)
-    own.all = block.now;
-  else
-    own.joinLanes(block.now, lanes);
-  released.seen.warps[warp.index].join(own);
-  object.arriving.join(released, block.warps.size());
-  ++block.now;
+  releaseTo(warp, lanes, object.arriving);
 }
 
 void raytention::simt::arrive(Warp &warp, unsigned lane, Mbarrier &object,

@@ -138,17 +138,21 @@ Rounding Form::maybeRounding(Rounding otherwise) {
 
 /// Where forms are listed the first stands for all; each of the others is then
 /// offered once.
-void Form::ignoresAny(ArrayRef<StringRef> choices, bool required) {
+StringRef Form::ignoresAny(ArrayRef<StringRef> choices, bool required) {
   if (!chooser) {
-    required ? oneOf(choices) : maybe(choices, 0);
-    return;
+    unsigned none = choices.size();
+    unsigned index = required ? oneOf(choices) : maybe(choices, none);
+    return index == none ? "" : choices[index];
   }
   if (!failed())
     chooser->ignored(choices, required);
+  return "";
 }
 
-void Form::ignores(ArrayRef<StringRef> choices) { ignoresAny(choices, false); }
+StringRef Form::ignores(ArrayRef<StringRef> choices) {
+  return ignoresAny(choices, false);
+}
 
-void Form::ignoresOne(ArrayRef<StringRef> choices) {
-  ignoresAny(choices, true);
+StringRef Form::ignoresOne(ArrayRef<StringRef> choices) {
+  return ignoresAny(choices, true);
 }

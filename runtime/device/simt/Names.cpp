@@ -88,6 +88,11 @@ ArrayRef<StringRef> raytention::simt::specialNames() {
 }
 
 bool KernelAssembler::findSpecial(StringRef name, Register &found) {
+  if (name == "%is_explicit_cluster") {
+    bool holds = !active.empty() && active[0]->isExplicitCluster;
+    found = {constant(Type::Pred, holds), Type::Pred};
+    return true;
+  }
   size_t index = find(specialNames(), name) - specialNames().begin();
   if (index == specialNames().size())
     return false;

@@ -10,74 +10,144 @@
 
 using namespace raytention::simt;
 
-/// What the warp has seen, and what these lanes did.
-static std::shared_ptr<const Clock> snapshot(Warp &warp, uint32_t lanes) {
-  Block &block = *warp.block;
-  auto clock = std::make_shared<Clock>(block.clocks[warp.index]);
+//===----------------------------------------------------------------------===//
+// Fences
+//===----------------------------------------------------------------------===//
+
+static void join(std::shared_ptr<const Clock> &into,
+                 const std::shared_ptr<const Clock> &other,
+                 unsigned warpCount) {
+  if (!other || into == other)
+    return;
+  if (!into) {
+    into = other;
+    return;
+  }
+  auto both = std::make_shared<Clock>(*into);
+  both->join(*other, warpCount);
+  into = std::move(both);
+}
+
+void FenceState::join(const FenceState &other, unsigned warpCount) {
+  ::join(released, other.released, warpCount);
+  ::join(read, other.read, warpCount);
+  releasedWide = raytention::simt::join(releasedWide, other.releasedWide);
+  readWide.join(other.readWide);
+}
+
+/// The other lanes' accesses only count up to where they last met.
+static WarpTime timeOf(const Warp &warp, uint32_t lanes) {
   WarpTime own;
   if (lanes == warp.alive)
-    own.all = block.now;
+    own.all = warp.block->now;
   else
-    own.joinLanes(block.now, lanes);
-  clock->seen.warps[warp.index].join(own);
+    own.joinLanes(warp.block->now, lanes);
+  return own;
+}
+
+void raytention::simt::releaseTo(Warp &warp, uint32_t lanes, Clock &to) {
+  Block &block = *warp.block;
+  to.join(block.clocks[warp.index], block.warps.size());
+  to.seen.warps[warp.index].join(timeOf(warp, lanes));
   ++block.now;
+}
+
+/// What fences and releases hand on within the block.
+static std::shared_ptr<Clock> snapshot(Warp &warp, uint32_t lanes) {
+  const Clock &now = warp.block->clocks[warp.index];
+  auto clock = std::make_shared<Clock>();
+  clock->seen = now.seen;
+  clock->proxied = now.proxied;
+  clock->seen.warps[warp.index].join(timeOf(warp, lanes));
   return clock;
 }
 
-void raytention::simt::fenceWarp(Warp &warp, uint32_t lanes) {
+/// The same for other blocks, with what is known of them.
+static GridPointer widen(Warp &warp, const Clock &clock) {
   Block &block = *warp.block;
-  if (warp.order.read)
-    block.clocks[warp.index].join(*warp.order.read, block.warps.size());
-  warp.order.read.reset();
-  warp.order.released = snapshot(warp, lanes);
+  GridView::Known own{uint32_t(block.linear),
+                      block.worker->launch.releases.nextEpoch(),
+                      std::make_shared<View>(clock.seen)};
+  return join(block.clocks[warp.index].others.get(),
+              std::make_shared<GridView>(std::vector{std::move(own)}));
 }
 
-void raytention::simt::publish(Block &block) {
-  block.acquired = true;
-  block.worker->launch.published[block.linear].store(block.now,
-                                                     std::memory_order_release);
+void raytention::simt::fenceWarp(Warp &warp, uint32_t lanes, bool wide) {
+  Block &block = *warp.block;
+  unsigned warpCount = block.warps.size();
+  Clock &clock = block.clocks[warp.index];
+  if (std::shared_ptr<const Clock> read = std::move(clock.fences.read))
+    clock.join(*read, warpCount);
+  std::shared_ptr<const Clock> released = snapshot(warp, lanes);
+  if (wide) {
+    clock.others.join(clock.fences.readWide);
+    clock.fences.readWide = GridKnowledge();
+    clock.fences.releasedWide =
+        join(clock.fences.releasedWide, widen(warp, *released));
+  }
+  // Fences of other lanes count as well.
+  ::join(clock.fences.released, released, warpCount);
   ++block.now;
 }
 
-static void acquire(Warp &warp, const Clock &clock, bool atOnce) {
-  Block &block = *warp.block;
-  if (atOnce)
-    return block.clocks[warp.index].join(clock, block.warps.size());
-  if (!warp.order.read)
-    warp.order.read = std::make_shared<Clock>();
-  warp.order.read->join(clock, block.warps.size());
-}
+//===----------------------------------------------------------------------===//
+// Strong accesses
+//===----------------------------------------------------------------------===//
 
-/// Later writes stand in the release sequence of earlier ones.
-static void release(Warp &warp, std::shared_ptr<const Clock> &place,
-                    const std::shared_ptr<const Clock> &released) {
-  if (!place) {
-    place = released;
-  } else if (place != released) {
-    auto joined = std::make_shared<Clock>(*place);
-    joined->join(*released, warp.block->warps.size());
-    place = joined;
-  }
-}
-
-void raytention::simt::noteStrong(Warp &warp, const Instruction &at,
-                                  const Access &access, uint32_t lanes,
-                                  bool reads, bool writes) {
-  Block &block = *warp.block;
-  if (!block.worker->checks)
-    return;
-  std::shared_ptr<const Clock> released =
-      writes && at.releases ? snapshot(warp, lanes) : warp.order.released;
+/// Calls f(place, whether it is of global memory) for each place once.
+template <class F>
+static void forEachPlace(const Access &access, uint32_t lanes, F f) {
   const uint8_t *last = nullptr;
   forEachLane(lanes, [&](unsigned lane) {
     const uint8_t *place = access.pointer[lane];
-    if (place == last)
-      return;
+    if (place != last)
+      f(place, access.mayChange >> lane & 1);
     last = place;
+  });
+}
+
+/// Later writes stand in the release sequence of earlier ones. Who may see the
+/// write must find what it releases: this comes first.
+void raytention::simt::noteStrongWrite(Warp &warp, const Instruction &at,
+                                       const Access &access, uint32_t lanes) {
+  Block &block = *warp.block;
+  if (!block.worker->checks)
+    return;
+  const FenceState &fences = block.clocks[warp.index].fences;
+  std::shared_ptr<const Clock> released = fences.released;
+  GridPointer wide = at.isNarrow ? nullptr : fences.releasedWide;
+  if (at.releases) {
+    std::shared_ptr<const Clock> now = snapshot(warp, lanes);
+    ::join(released, now, block.warps.size());
+    if (!at.isNarrow)
+      wide = join(wide, widen(warp, *now));
+    ++block.now;
+  }
+  if (!released)
+    return;
+  forEachPlace(access, lanes, [&](const uint8_t *place, bool isGlobal) {
+    ::join(block.strongWrites[place], released, block.warps.size());
+    if (wide && isGlobal)
+      block.worker->launch.releases.release(place, wide);
+  });
+}
+
+void raytention::simt::noteStrongRead(Warp &warp, const Instruction &at,
+                                      const Access &access, uint32_t lanes) {
+  Block &block = *warp.block;
+  if (!block.worker->checks)
+    return;
+  Clock &clock = block.clocks[warp.index];
+  GridKnowledge &wide = at.acquires ? clock.others : clock.fences.readWide;
+  forEachPlace(access, lanes, [&](const uint8_t *place, bool isGlobal) {
     auto found = block.strongWrites.find(place);
-    if (reads && found != block.strongWrites.end())
-      acquire(warp, *found->second, at.acquires);
-    if (writes && released)
-      release(warp, block.strongWrites[place], released);
+    if (found != block.strongWrites.end()) {
+      if (at.acquires)
+        clock.join(*found->second, block.warps.size());
+      else
+        ::join(clock.fences.read, found->second, block.warps.size());
+    }
+    if (isGlobal && !at.isNarrow)
+      block.worker->launch.releases.acquire(place, wide);
   });
 }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The release and acquire patterns of the PTX memory model within a block: a
-// fence or a release, then a strong write; a strong read of it, then a fence or
-// an acquire.
+// The release and acquire patterns of the PTX memory model: a fence or a
+// release, then a strong write; a strong read of it, then a fence or an
+// acquire. Between blocks all of them need a scope that is wider than a block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,23 +27,21 @@ struct Block;
 struct Instruction;
 struct Warp;
 
-struct WarpOrder {
-  std::shared_ptr<const Clock> released; ///< by the last fence
-  std::shared_ptr<Clock> read; ///< by strong reads since, for the next fence
-};
-
-/// By place: what the strong writes there release.
+/// By place: what the strong writes there release within the block.
 using StrongWrites =
     std::unordered_map<const uint8_t *, std::shared_ptr<const Clock>>;
 
-/// A fence of any scope.
-void fenceWarp(Warp &warp, uint32_t lanes);
-/// Writes of the block so far may be read by other blocks that acquire, and it
-/// may read theirs.
-void publish(Block &block);
-/// A volatile, relaxed, acquiring, releasing or atomic access of these lanes.
-void noteStrong(Warp &warp, const Instruction &at, const Access &access,
-                uint32_t lanes, bool reads, bool writes);
+/// `wide`: of a scope that other blocks are in.
+void fenceWarp(Warp &warp, uint32_t lanes, bool wide);
+/// What these lanes did, and what their warp knows, is handed on.
+void releaseTo(Warp &warp, uint32_t lanes, Clock &to);
+/// A strong access (volatile, relaxed, releasing or atomic) of these lanes is
+/// about to write.
+void noteStrongWrite(Warp &warp, const Instruction &at, const Access &access,
+                     uint32_t lanes);
+/// One has read.
+void noteStrongRead(Warp &warp, const Instruction &at, const Access &access,
+                    uint32_t lanes);
 
 } // namespace raytention::simt
 

@@ -31,10 +31,11 @@ enum class Flow : uint8_t {
   Branch,        ///< to `target`
   IndexedBranch, ///< op[0] selects from `targets`
   Exit,
-  Barrier,    ///< of the block: see BarrierForm
-  Collective, ///< lanes of a mask meet here, then the handler runs
-  Phase,      ///< waits for a phase of an mbarrier
-  Products,   ///< waits for those of the warpgroup
+  Barrier,     ///< of the block: see BarrierForm
+  Collective,  ///< lanes of a mask meet here, then the handler runs
+  Phase,       ///< waits for a phase of an mbarrier
+  Products,    ///< waits for those of the warpgroup
+  ClusterWait, ///< for the phase of the cluster's barrier
   Trap,
   Sleep,
 };
@@ -48,7 +49,7 @@ constexpr uint64_t kLocalWindow = uint64_t(2) << 60;
 constexpr uint64_t kParamWindow = uint64_t(3) << 60;
 constexpr uint64_t kWindowMask = uint64_t(15) << 60;
 
-enum class BarrierForm : uint8_t { Sync, Arrive, And, Or, Popc };
+enum class BarrierForm : uint8_t { Sync, Arrive, And, Or, Popc, ClusterArrive };
 
 /// Registers are named by the offset of their lanes in the warp's register
 /// file. In front of each stand 32 bytes, the last four of which are the mask
@@ -71,6 +72,7 @@ struct Instruction {
   bool aligned = false; ///< all lanes of the warp must come together
   bool strong = false;  ///< volatile, relaxed, acquire, release or atomic
   bool releases = false, acquires = false;
+  bool isNarrow = false; ///< of a scope that no other block is in
   bool fixedCount = false;
   bool isProduct = false; ///< wgmma.mma_async: `target` is its Product
   uint8_t destinations = 0, sources = 0;

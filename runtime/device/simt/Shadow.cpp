@@ -8,11 +8,27 @@
 
 #include "runtime/device/simt/Shadow.h"
 
+#include "llvm/Support/Compiler.h"
+
 using namespace raytention::simt;
+
+/// Of a block, by way of others. Most kernels never come here.
+LLVM_ATTRIBUTE_NOINLINE static const View *findView(const Toucher &by,
+                                                    uint32_t block) {
+  return by.others->get()->find(block);
+}
+
+/// What is known of a block by way of others; null for nothing.
+static const View *viewOf(const Toucher &by, uint32_t block) {
+  return by.others ? findView(by, block) : nullptr;
+}
 
 /// Whether an access at `time` by `thread` of the same block happened before.
 static bool isOrdered(const Toucher &by, uint32_t time, uint32_t thread) {
-  return thread == by.thread || by.clock->seen.covers(time, thread);
+  if (thread == by.thread || by.clock->seen.covers(time, thread))
+    return true;
+  const View *view = viewOf(by, by.block);
+  return view && view->covers(time, thread);
 }
 
 /// What an mbarrier told of is in nobody's order but of those that waited.
@@ -30,18 +46,12 @@ static bool isWriteProxied(const Cell &cell, const Toucher &by) {
   return by.clock->proxied.covers(cell.writeTime, cell.writeThread);
 }
 
-/// Whether what another block wrote may be read: it fenced after the write, and
-/// this block fenced before the read.
-static bool isPublished(const Toucher &by, uint32_t block, uint32_t time) {
-  return by.acquired && by.published &&
-         time <= by.published[block].load(std::memory_order_acquire);
-}
-
 static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   if (!cell.writeTime || (cell.writeStrong && by.strong))
     return {};
   if (cell.writeBlock != by.block) {
-    if (isPublished(by, cell.writeBlock, cell.writeTime))
+    const View *view = viewOf(by, cell.writeBlock);
+    if (view && view->covers(cell.writeTime, cell.writeThread))
       return {};
     return {Conflict::BlockRace, true, cell.writeThread, cell.writeBlock};
   }
@@ -51,18 +61,50 @@ static Conflict againstWrite(const Cell &cell, const Toucher &by) {
   return {kind, true, cell.writeThread, cell.writeBlock};
 }
 
+LLVM_ATTRIBUTE_NOINLINE static bool isReadKnown(const Toucher &by,
+                                                unsigned warp, WarpRead read) {
+  const View *view = findView(by, by.block);
+  return view && view->warps[warp].coversAll(read.time, read.lanes);
+}
+
 /// Whether reads of a warp of this block came before.
-static bool isReadOrdered(const Toucher &by, unsigned warp, WarpRead read) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE static bool
+isReadOrdered(const Toucher &by, unsigned warp, WarpRead read) {
   // A thread's own accesses are in its order.
   if (warp == by.thread / 32)
     read.lanes &= ~(1u << by.thread % 32);
   return !read.lanes ||
-         by.clock->seen.warps[warp].coversAll(read.time, read.lanes);
+         by.clock->seen.warps[warp].coversAll(read.time, read.lanes) ||
+         (by.others && isReadKnown(by, warp, read));
 }
 
-/// Whether all reads noted in the cell, all of this block, came before.
+/// Whether the reads of other blocks came before.
+LLVM_ATTRIBUTE_NOINLINE static bool
+areOthersReadsOrdered(const Cell &cell, ReaderPool &pool, const Toucher &by) {
+  if (!by.others)
+    return false;
+  const GridView &others = *by.others->get();
+  if (cell.manyBlocks)
+    return others.knowsAll(cell.readLanes, cell.readEpoch, by.block, by.blocks);
+  const View *view = others.find(cell.readBlock);
+  if (!view || !cell.readers)
+    return view &&
+           view->warps[cell.readWarp].coversAll(cell.readTime, cell.readLanes);
+  const Readers &readers = pool.at(cell.readers);
+  for (uint64_t rest = readers.warps; rest; rest &= rest - 1) {
+    unsigned warp = __builtin_ctzll(rest);
+    const WarpRead &read = readers.reads[warp];
+    if (!view->warps[warp].coversAll(read.time, read.lanes))
+      return false;
+  }
+  return true;
+}
+
+/// Whether all reads noted in the cell came before.
 static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
                             const Toucher &by) {
+  if (LLVM_UNLIKELY(cell.manyBlocks || cell.readBlock != by.block))
+    return areOthersReadsOrdered(cell, pool, by);
   if (!cell.readers)
     return isReadOrdered(by, cell.readWarp, {cell.readTime, cell.readLanes});
   const Readers &readers = pool.at(cell.readers);
@@ -76,17 +118,11 @@ static bool areReadsOrdered(const Cell &cell, ReaderPool &pool,
 
 static Conflict againstReads(const Cell &cell, ReaderPool &pool,
                              const Toucher &by) {
-  if (!cell.readTime)
+  if (!cell.readTime || areReadsOrdered(cell, pool, by))
     return {};
-  uint32_t thread = cell.readThread();
-  if (cell.manyBlocks || cell.readBlock != by.block) {
-    if (!cell.manyBlocks && isPublished(by, cell.readBlock, cell.readTime))
-      return {};
-    return {Conflict::BlockRace, false, thread, cell.readBlock};
-  }
-  if (areReadsOrdered(cell, pool, by))
-    return {};
-  return {Conflict::Race, false, thread, cell.readBlock};
+  bool isOther = cell.manyBlocks || cell.readBlock != by.block;
+  return {isOther ? Conflict::BlockRace : Conflict::Race, false,
+          cell.manyBlocks ? 0 : cell.readThread(), cell.readBlock};
 }
 
 /// Another read that nothing orders behind those noted.
@@ -111,18 +147,35 @@ static void addReader(Cell &cell, ReaderPool &pool, const Toucher &by) {
   cell.readLanes = lane;
 }
 
+static uint32_t bitOf(uint32_t block) { return 1u << block % 32; }
+
+/// The reads of many blocks are not told apart.
+static void noteManyBlocks(Cell &cell, ReaderPool &pool, const Toucher &by) {
+  if (!cell.manyBlocks)
+    cell.readLanes = bitOf(cell.readBlock);
+  cell.manyBlocks = true;
+  cell.readLanes |= bitOf(by.block);
+  cell.readBlock = by.block;
+  pool.release(cell.readers);
+}
+
 static void noteRead(Cell &cell, ReaderPool &pool, const Toucher &by) {
-  bool isFirst = !cell.readTime;
-  if (!isFirst && (cell.manyBlocks || cell.readBlock != by.block)) {
-    cell.manyBlocks = true;
-    pool.release(cell.readers);
-  } else if (!isFirst && !areReadsOrdered(cell, pool, by)) {
+  // Of what many blocks read, where none waits for another.
+  if (cell.manyBlocks && !by.others) {
+    cell.readLanes |= bitOf(by.block);
+    return;
+  }
+  if (cell.readTime && !areReadsOrdered(cell, pool, by)) {
+    if (cell.manyBlocks || cell.readBlock != by.block)
+      return noteManyBlocks(cell, pool, by);
     addReader(cell, pool, by);
     cell.readTime = by.now;
     return;
   }
   pool.release(cell.readers);
+  cell.manyBlocks = false;
   cell.readTime = by.now;
+  cell.readEpoch = by.epoch;
   cell.readBlock = by.block;
   cell.readWarp = by.thread / 32;
   cell.readLanes = 1u << by.thread % 32;

@@ -11,7 +11,6 @@
 
 #include "runtime/device/simt/Readers.h"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -25,7 +24,9 @@ namespace raytention::simt {
 struct Cell {
   uint32_t writeTime = 0, readTime = 0;
   uint32_t writeBlock = 0, readBlock = 0;
-  uint32_t readLanes = 0; ///< of readWarp, in readBlock
+  /// Of readWarp, in readBlock; where many blocks read, a mask of them.
+  uint32_t readLanes = 0;
+  uint32_t readEpoch = 0; ///< of the grid, at the first of the reads
   uint32_t readers = 0;   ///< in the pool, where several warps read
   uint32_t asyncBlock = 0;
   uint16_t writeThread = 0;
@@ -56,13 +57,13 @@ struct Toucher {
   bool async = false;       ///< by the async proxy
   /// A Write that is the begin or the end of an mbarrier.
   enum : uint8_t { NoObject, Init, Invalidate } object = NoObject;
-  bool acquired = false; ///< the block fenced: it may see published writes
-  uint16_t slot = 0;     ///< of a Land: see Cell
+  uint16_t slot = 0; ///< of a Land: see Cell
   uint32_t block = 0, thread = 0, now = 0;
   /// What happened before this access.
   const Clock *clock = nullptr;
-  /// By block, the time up to which a fence published its writes.
-  const std::atomic<uint32_t> *published = nullptr;
+  const GridKnowledge *others = nullptr; ///< of the clock; null: nothing
+  uint32_t epoch = 0;                    ///< of the grid, now
+  uint64_t blocks = 1;                   ///< in the grid
 };
 
 struct Conflict {
@@ -72,6 +73,8 @@ struct Conflict {
     BeingRead, ///< an async read has not ended
     Object,    ///< an mbarrier lies here
     NoProxyFence,
+    NoInitFence, ///< the write is an mbarrier.init
+    InitRace,    ///< here too
     Race,
     BlockRace
   } kind = None;

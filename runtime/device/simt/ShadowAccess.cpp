@@ -24,6 +24,7 @@ static FindingKind kindOf(Conflict::Kind kind) {
   case Conflict::Object:
     return FindingKind::BarrierMisuse;
   case Conflict::NoProxyFence:
+  case Conflict::NoInitFence:
     return FindingKind::NoProxyFence;
   case Conflict::BlockRace:
     return FindingKind::RaceBetweenBlocks;
@@ -47,7 +48,9 @@ static std::string describe(const Conflict &conflict, StringRef what,
                             Space space) {
   std::string who = describeAgent(conflict.otherThread);
   std::string here = what.str();
-  std::string other = conflict.otherWrote ? "the write" : "the read";
+  std::string other = conflict.kind == Conflict::InitRace ? "the mbarrier.init"
+                      : conflict.otherWrote               ? "the write"
+                                                          : "the read";
   switch (conflict.kind) {
   case Conflict::Pending:
     return "expected a wait for the async copy of " + who + " before " + here +
@@ -62,6 +65,10 @@ static std::string describe(const Conflict &conflict, StringRef what,
   case Conflict::NoProxyFence:
     return "expected fence.proxy.async between the write of " + who + " and " +
            here + ", got none";
+  case Conflict::NoInitFence:
+    return "expected fence.mbarrier_init or fence.proxy.async between the "
+           "mbarrier.init of " +
+           who + " and " + here + ", got none";
   case Conflict::BlockRace:
     return "expected no other block at the bytes of " + here + ", got " +
            other + " of block " + std::to_string(conflict.otherBlock);
@@ -105,12 +112,13 @@ Toucher raytention::simt::makeToucher(const Warp &warp, unsigned lane,
   const Block &block = *warp.block;
   Toucher by;
   by.kind = kind;
-  by.acquired = block.acquired;
   by.block = block.linear;
   by.thread = warp.index * kLanes + lane;
   by.now = block.now;
   by.clock = &block.clocks[warp.index];
-  by.published = block.worker->launch.published.get();
+  by.others = by.clock->others.isEmpty() ? nullptr : &by.clock->others;
+  by.epoch = block.worker->launch.releases.epoch();
+  by.blocks = block.worker->launch.grid.count();
   return by;
 }
 

@@ -92,6 +92,7 @@ struct Function {
   bool isEntry = false, hasBody = false;
   std::vector<Statement> results, parameters, body;
   uint32_t maxThreads = 0;
+  bool isExplicitCluster = false;
 };
 
 struct SyntaxTree {

@@ -123,12 +123,16 @@ private:
     }
     take();
     bool limits = token.is(".maxntid") || token.is(".reqntid");
+    function.isExplicitCluster |= token.is(".explicitcluster");
     uint64_t product = 1;
     while (!failed() && peek().kind == Token::Number) {
       product *= bounded("a number of threads", 0, 1u << 20);
       if (!accept(","))
         break;
     }
+    if (token.is(".reqnctapercluster") && product > 1)
+      failAt(token, "expected clusters of one block, got " + Twine(product) +
+                        " blocks");
     if (limits && !failed())
       function.maxThreads = std::min<uint64_t>(product, 1u << 20);
   }

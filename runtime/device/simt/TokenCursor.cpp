@@ -39,6 +39,13 @@ void TokenCursor::fail(const Twine &expected) {
   message = (expected + ", got '" + peek().text + "'").str();
 }
 
+void TokenCursor::failAt(const Token &token, const Twine &whole) {
+  if (failed())
+    return;
+  errorLine = token.line;
+  message = (whole + " in '" + token.text + "'").str();
+}
+
 StringRef TokenCursor::name(StringRef what) {
   if (peek().kind == Token::Name)
     return take().text;

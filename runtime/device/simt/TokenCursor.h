@@ -41,6 +41,8 @@ public:
   bool failed() const { return errorLine != 0; }
   /// `expected`, and what was got, at this token.
   void fail(const llvm::Twine &expected);
+  /// The whole message, at a token that was taken.
+  void failAt(const Token &token, const llvm::Twine &whole);
   /// The first error, after one.
   llvm::Error getError() const;
 

@@ -156,9 +156,9 @@ static std::string describeLanes(Mask lanes) {
 /// Says who did not come, and where those lanes stand.
 static void reportApart(Warp &warp, const Instruction &at,
                         const Fragment &fragment, Mask missing) {
-  FindingKind kind = at.flow == Flow::Barrier
-                         ? FindingKind::DivergentBarrier
-                         : FindingKind::DivergentCollective;
+  bool isBarrier = at.flow == Flow::Barrier || at.flow == Flow::ClusterWait;
+  FindingKind kind = isBarrier ? FindingKind::DivergentBarrier
+                               : FindingKind::DivergentCollective;
   Worker &worker = *warp.block->worker;
   worker.report(kind, warp, fragment.pc, __builtin_ctz(fragment.mask), 0, [&] {
     std::string text = "expected lanes " + describeLanes(missing) +
@@ -243,6 +243,7 @@ private:
       return trap(active);
     case Flow::Phase:
     case Flow::Products:
+    case Flow::ClusterWait:
       return waitFor(at, active);
     case Flow::Sleep:
       ++pc;
@@ -318,6 +319,14 @@ private:
     mask = active;
   }
 
+  bool passesWait(const Instruction &at) {
+    if (at.flow == Flow::Phase)
+      return passPhase(warp, at, mask, forced, fragment.object);
+    fragment.object = at.flow == Flow::Products ? kNoObject : kClusterObject;
+    return at.flow == Flow::Products ? waitForProducts(warp, at.offset, forced)
+                                     : passCluster(warp, mask);
+  }
+
   /// A wait is issued once, however often it was looked at.
   void waitFor(const Instruction &at, Mask active) {
     letPass(active);
@@ -326,10 +335,7 @@ private:
       return;
     if (worker.checks)
       checkSources(warp, at, mask);
-    bool passes = at.flow == Flow::Phase
-                      ? passPhase(warp, at, mask, forced, fragment.object)
-                      : waitForProducts(warp, at.offset, forced);
-    fragment.object = at.flow == Flow::Phase ? fragment.object : kNoObject;
+    bool passes = passesWait(at);
     forced = false;
     if (passes) {
       if (worker.checks)

@@ -105,10 +105,8 @@ void atomic(Warp &warp, const Instruction &at, Mask lanes) {
   access.bytes = sizeof(Raw);
   access.strong = true;
   computeAddresses(warp, at, at.op[first], lanes, access.address);
-  if ((at.releases || at.acquires) && warp.block->worker->checks)
-    publish(*warp.block);
   Mask good = resolve(warp, access, lanes);
-  noteStrong(warp, at, access, good, /*reads=*/true, /*writes=*/true);
+  noteStrongWrite(warp, at, access, good);
   const Raw *b = warp.reg<Raw>(at.op[first + 1]);
   const Raw *c = warp.reg<Raw>(at.op[at.sources > 2 ? first + 2 : first + 1]);
   Launch &launch = warp.block->worker->launch;
@@ -122,6 +120,9 @@ void atomic(Warp &warp, const Instruction &at, Mask lanes) {
     if (at.destinations)
       warp.reg<Raw>(at.op[0])[lane] = old;
   });
+  // Nobody sees what a reduction reads.
+  if (at.destinations)
+    noteStrongRead(warp, at, access, good);
 }
 
 template <class Cell>
@@ -223,15 +224,17 @@ Combine raytention::simt::pickCombine(Type type) {
 
 static void buildAtomicForm(Form &form, bool hasResult) {
   static constexpr Space spaces[] = {Space::Global, Space::Shared,
-                                     Space::Shared, Space::Generic};
+                                     Space::Shared, Space::Shared,
+                                     Space::Generic};
   static const StringRef orders[] = {"relaxed", "release", "acquire",
                                      "acq_rel"};
   unsigned order =
       form.maybe(ArrayRef<StringRef>(orders).take_front(hasResult ? 4 : 2), 0);
   form.code.releases = order == 1 || order == 3;
   form.code.acquires = order == 2 || order == 3;
-  form.ignores({"cta", "gpu", "sys", "cluster"});
-  form.code.space = spaces[form.maybe({"global", "shared", "shared::cta"}, 3)];
+  takeScope(form, /*required=*/false);
+  form.code.space = spaces[form.maybe(
+      {"global", "shared", "shared::cta", "shared::cluster"}, 4)];
   Atomic what = static_cast<Atomic>(
       form.oneOf(atomicNames().drop_back(hasResult ? 0 : 2)));
   Type type = form.lastType(typesOf(what, hasResult));

@@ -255,8 +255,8 @@ static void buildBarrier(Form &form) {
     form.code.run = &warpBarrier;
     return;
   }
-  if (form.has("cluster"))
-    return form.fail("expected a barrier of a block, got one of a cluster");
+  if (form.family() == "barrier" && form.has("cluster"))
+    return buildClusterBarrier(form);
   form.ignores({"cta"});
   form.code.flow = Flow::Barrier;
   unsigned what = form.oneOf({"sync", "arrive", "red"});

@@ -11,13 +11,9 @@
 using namespace llvm;
 using namespace raytention::simt;
 
-/// Of the block's scope it orders warps only.
 static void fence(Warp &warp, const Instruction &at, Mask lanes) {
-  if (!warp.block->worker->checks)
-    return;
-  fenceWarp(warp, lanes);
-  if (at.form)
-    publish(*warp.block);
+  if (warp.block->worker->checks)
+    fenceWarp(warp, lanes, !at.isNarrow);
 }
 
 /// What the warp has seen and what these lanes did may be relied on by async
@@ -39,8 +35,14 @@ static void fenceInit(Warp &warp, const Instruction &, Mask lanes) {
       object.initFenced = true;
 }
 
+void raytention::simt::takeScope(Form &form, bool required) {
+  static const StringRef scopes[] = {"gpu", "sys", "cta", "cluster"};
+  StringRef scope = required ? form.ignoresOne(scopes) : form.ignores(scopes);
+  form.code.isNarrow = scope == "cta" || scope == "cluster";
+}
+
 static void buildMemoryBarrier(Form &form) {
-  form.code.form = form.oneOf({"cta", "gl", "sys"});
+  form.code.isNarrow = form.oneOf({"cta", "gl", "sys"}) == 0;
   form.code.run = &fence;
 }
 
@@ -58,7 +60,7 @@ static void buildFence(Form &form) {
     return;
   }
   form.ignores({"acq_rel", "sc", "acquire", "release"});
-  form.code.form = form.oneOf({"cta", "gpu", "sys", "cluster"});
+  form.code.isNarrow = form.oneOf({"gpu", "sys", "cta", "cluster"}) >= 2;
   form.code.run = &fence;
 }
 

@@ -13,11 +13,8 @@ using namespace raytention::simt;
 
 namespace {
 
-/// What the block wrote may be seen by blocks that fence after seeing a sign.
 template <class Element, class Reg>
 void load(Warp &warp, const Instruction &at, Mask lanes) {
-  if (at.acquires && warp.block->worker->checks)
-    publish(*warp.block);
   Access access;
   access.kind = AccessKind::Load;
   access.space = at.space;
@@ -25,8 +22,6 @@ void load(Warp &warp, const Instruction &at, Mask lanes) {
   access.strong = at.strong;
   computeAddresses(warp, at, at.op[at.destinations], lanes, access.address);
   Mask good = resolve(warp, access, lanes);
-  if (at.strong)
-    noteStrong(warp, at, access, good, /*reads=*/true, /*writes=*/false);
   for (unsigned i = 0; i < at.vector; ++i) {
     Reg *d = warp.reg<Reg>(at.op[i]);
     forEachLane(good, [&](unsigned lane) {
@@ -37,12 +32,12 @@ void load(Warp &warp, const Instruction &at, Mask lanes) {
     });
     forEachLane(lanes & ~good, [&](unsigned lane) { d[lane] = Reg(~Reg(0)); });
   }
+  if (at.strong)
+    noteStrongRead(warp, at, access, good);
 }
 
 template <class Element, class Reg>
 void store(Warp &warp, const Instruction &at, Mask lanes) {
-  if (at.releases && warp.block->worker->checks)
-    publish(*warp.block);
   Access access;
   access.kind = AccessKind::Store;
   access.space = at.space;
@@ -51,7 +46,7 @@ void store(Warp &warp, const Instruction &at, Mask lanes) {
   computeAddresses(warp, at, at.op[0], lanes, access.address);
   Mask good = resolve(warp, access, lanes);
   if (at.strong)
-    noteStrong(warp, at, access, good, /*reads=*/false, /*writes=*/true);
+    noteStrongWrite(warp, at, access, good);
   forEachLane(good, [&](unsigned lane) {
     for (unsigned i = 0; i < at.vector; ++i) {
       Element value = static_cast<Element>(warp.reg<Reg>(at.op[1 + i])[lane]);
@@ -94,17 +89,18 @@ Type memoryType(Type type) {
 /// Global and shared memory have an order, or an address that may be either;
 /// mmio is of global memory.
 static Space takeSpace(Form &form, unsigned order) {
-  static const StringRef names[] = {"global", "shared", "shared::cta",
-                                    "local",  "param",  "const"};
+  static const StringRef names[] = {
+      "global", "shared", "shared::cta", "shared::cluster",
+      "local",  "param",  "const"};
   static constexpr Space spaces[] = {
-      Space::Global, Space::Shared, Space::Shared, Space::Local,
-      Space::Param,  Space::Const,  Space::Generic};
+      Space::Global, Space::Shared, Space::Shared, Space::Shared,
+      Space::Local,  Space::Param,  Space::Const,  Space::Generic};
   bool reads = form.family() != "st";
   unsigned count = form.family() == "ldu" || order == 1 ? 1
-                   : order < 4                          ? 3
-                   : reads                              ? 6
-                                                        : 5;
-  return spaces[form.maybe(ArrayRef<StringRef>(names).take_front(count), 6)];
+                   : order < 4                          ? 4
+                   : reads                              ? 7
+                                                        : 6;
+  return spaces[form.maybe(ArrayRef<StringRef>(names).take_front(count), 7)];
 }
 
 /// Ordering counts for the checks: .weak is the default, 4, and the rest
@@ -120,7 +116,7 @@ static unsigned takeOrder(Form &form, StringRef ordering) {
     form.oneOf({"relaxed"});
     form.oneOf({"sys"});
   } else if (order >= 2) {
-    form.ignoresOne({"gpu", "cta", "cluster", "sys"});
+    takeScope(form, /*required=*/true);
   }
   return order;
 }

@@ -166,9 +166,10 @@ static void buildMove(Form &form) {
 /// Takes a space; gives its window.
 static uint64_t takeWindow(Form &form) {
   static constexpr uint64_t windows[] = {
-      0, kSharedWindow, kSharedWindow, kLocalWindow, 0, kParamWindow};
-  unsigned space = form.oneOf(
-      {"global", "shared", "shared::cta", "local", "const", "param"});
+      0, kSharedWindow, kSharedWindow, kLocalWindow,
+      0, kParamWindow,  kSharedWindow};
+  unsigned space = form.oneOf({"global", "shared", "shared::cta", "local",
+                               "const", "param", "shared::cluster"});
   form.code.space = space == 4 ? Space::Const : Space::Generic;
   return windows[space];
 }

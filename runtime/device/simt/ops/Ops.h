@@ -36,12 +36,16 @@ void addControlOps(BuilderTable &table);
 void addFenceOps(BuilderTable &table);
 void addMbarrierOps(BuilderTable &table);
 void addHintOps(BuilderTable &table);
+void addClusterOps(BuilderTable &table);
 
 // Families that several files share, by the type that comes last.
 void buildFloatBinary(Form &form, Type type);
 void buildFloatUnary(Form &form, Type type);
 void buildFloatFma(Form &form, Type type);
 void buildHalf(Form &form, Type type, unsigned operands);
+void buildClusterBarrier(Form &form); ///< barrier.cluster
+/// .gpu, .sys, .cta or .cluster, which matters for the checks only.
+void takeScope(Form &form, bool required);
 void buildBulkCopy(Form &form);      ///< cp.async.bulk
 void buildCopyArrival(Form &form);   ///< cp.async.mbarrier
 void buildBulkReduction(Form &form); ///< cp.reduce.async.bulk

@@ -31,6 +31,7 @@ static BuilderTable makeTable() {
   addFenceOps(table);
   addMbarrierOps(table);
   addHintOps(table);
+  addClusterOps(table);
   return table;
 }
 

@@ -107,9 +107,10 @@ private:
                    acc);
     };
     Value product = sum(0, columns.back(), vectors, scalars);
-    NormGradient norm =
-        deriveNorm(e, product, k.load(loop.norm.memref, rowOf(loop.norm)));
-    scale = norm.scale;
+    unit = getGradientUnit(e, loop.layout, params);
+    NormGradient norm = deriveNorm(
+        e, product, k.load(loop.norm.memref, rowOf(loop.norm)), unit);
+    scale = norm.unitScale;
     along = norm.along;
     store(scale, loop.layout.scale());
     store(along, loop.layout.along());
@@ -121,6 +122,7 @@ private:
   Value load(const ArgumentView &view, Value column) {
     return k.load(view.memref, elementOf(view, column));
   }
+  Value toUnit(Value value) { return e.mul(value, unit.inverse); }
   /// dx / scale, of one column or of a vector of them.
   Value across(Value column) {
     return e.sub(load(loop.gradient, column),
@@ -147,9 +149,9 @@ private:
     if (isScalar) {
       Value at = k.index(column), plain = across(at);
       values.gradient = e.mul(plain, scale);
-      values.along = e.mul(plain, load(loop.signals, at));
+      values.along = toUnit(e.mul(plain, load(loop.signals, at)));
     } else {
-      values.along = stackChannel(slots.weightSlot, column);
+      values.along = toUnit(stackChannel(slots.weightSlot, column));
     }
     RowGradient prepared = channel.prepareGradient(e, values, params);
     for (auto [i, value] :
@@ -211,7 +213,8 @@ private:
 
   KernelBuilder &k;
   const GradRowsLoop &loop;
-  Value row, scale, along, weightSum;
+  Value row, scale, along, weightSum; ///< the scale and sum in the unit
+  GradientUnit unit;
   ElementBuilder e, v;
   SmallVector<int64_t> columns;
   ParameterValues params;

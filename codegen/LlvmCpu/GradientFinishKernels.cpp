@@ -82,7 +82,8 @@ class RowFinisher {
 public:
   RowFinisher(KernelBuilder &k, const QueryGradLoop &loop, Value row)
       : k(k), loop(loop), row(row), e(k.b, k.loc, k.layout.element),
-        params(loop.params) {
+        params(loop.params),
+        unit(getGradientUnit(e, loop.layout, params).unit) {
     params.origin = loop.origin;
   }
 
@@ -94,7 +95,7 @@ public:
       Value sum = k.load(loop.sums.data, {loop.sums.part, panel, row, in});
       Value query =
           k.widen(k.load(loop.queries.memref, elementOf(loop.queries, d)));
-      k.store(e.fma(query, balance, sum), loop.gradients.memref,
+      k.store(e.mul(e.fma(query, balance, sum), unit), loop.gradients.memref,
               elementOf(loop.gradients, d));
     });
   }
@@ -126,9 +127,11 @@ public:
       if (own.gamma)
         gammas[own.gammaIndex] = e.add(gammas[own.gammaIndex], own.gamma);
     }
-    k.store(tau, loop.parts.memref, elementOf(loop.parts, k.index(0)));
+    k.store(e.mul(tau, unit), loop.parts.memref,
+            elementOf(loop.parts, k.index(0)));
     for (auto [i, gamma] : llvm::enumerate(gammas))
-      k.store(gamma, loop.parts.memref, elementOf(loop.parts, k.index(i + 1)));
+      k.store(e.mul(gamma, unit), loop.parts.memref,
+              elementOf(loop.parts, k.index(i + 1)));
   }
 
 private:
@@ -167,6 +170,7 @@ private:
   Value row;
   ElementBuilder e;
   ParameterValues params;
+  Value unit;
 };
 
 } // namespace
@@ -195,7 +199,8 @@ void raytention::finishQueries(KernelBuilder &k, const QueryGradLoop &loop) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-static void finishKey(KernelBuilder &k, const KeyGradLoop &loop, Value key) {
+static void finishKey(KernelBuilder &k, const KeyGradLoop &loop, Value unit,
+                      Value key) {
   ElementBuilder e(k.b, k.loc, k.layout.element);
   const ArgumentView &ids = loop.keys.ids;
   Value id = k.toIndex(
@@ -206,17 +211,19 @@ static void finishKey(KernelBuilder &k, const KeyGradLoop &loop, Value key) {
   forEachColumn(k, [&](Value d, Value panel, Value in) {
     Value sum = k.load(loop.sums.data, {loop.sums.part, panel, key, in});
     Value element = k.widen(k.load(loop.keys.table, {id, d}));
-    k.store(e.fma(element, balance, sum), loop.gradients.memref,
+    k.store(e.mul(e.fma(element, balance, sum), unit), loop.gradients.memref,
             {loop.gradients.offsets[0], k.add(loop.gradients.offsets[1], key),
              k.add(loop.gradients.offsets[2], d)});
   });
 }
 
 void raytention::finishKeys(KernelBuilder &k, const KeyGradLoop &loop) {
+  ElementBuilder e(k.b, k.loc, k.layout.element);
+  Value unit = getGradientUnit(e, loop.layout, loop.params).unit;
   k.loop(k.index(0), loop.count, 1, [&](Value key) {
     k.ifElse(
         isInside(k, loop.key, key, loop.length),
-        [&] { finishKey(k, loop, key); },
+        [&] { finishKey(k, loop, unit, key); },
         [&] {
           forEachColumn(k, [&](Value d, Value, Value) {
             k.store(k.zero(), loop.gradients.memref,

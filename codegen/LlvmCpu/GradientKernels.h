@@ -85,6 +85,8 @@ void finishQueries(KernelBuilder &k, const QueryGradLoop &loop);
 
 /// The finish of a chunk of keys: `gradients[j] = sums[j] - k_j a_j`.
 struct KeyGradLoop {
+  const GradientLayout &layout;
+  const ParameterValues &params;
   PartView accumulators, sums;
   KeySource keys;
   ArgumentView gradients;

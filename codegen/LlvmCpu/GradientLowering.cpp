@@ -310,8 +310,16 @@ LogicalResult TaskLowering::lower(KeyGradOp op) {
   if (!keys->keys)
     return op.emitOpError() << "expected keys from rt.lookup";
   KernelBuilder k = kernel(op.getLoc());
-  KeyGradLoop loop{floats->view,        sums->view,   *keys->keys, *gradients,
-                   scalar(op.getKey()), count->count, *length};
+  GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
+  KeyGradLoop loop{gradientLayout,
+                   getParameters(op.getTau(), op.getGammas(), op.getLoc()),
+                   floats->view,
+                   sums->view,
+                   *keys->keys,
+                   *gradients,
+                   scalar(op.getKey()),
+                   count->count,
+                   *length};
   finishKeys(k, loop);
   return success();
 }

@@ -38,6 +38,7 @@ struct GradientLayout {
   llvm::SmallVector<GradientSlots> slots;
   int64_t numSaved = 0, numFields = 0, numStates = 2;
   int64_t numWeighted = 0, numCopies = 0;
+  bool hasDistanceGradient = false; ///< of some channel
 
   static constexpr int64_t kTemperature = 0, kCoefficient = 1; // accumulators
   int64_t scale() const { return numSaved; }

@@ -252,6 +252,8 @@ LogicalResult QueryGradOp::verify() {
 }
 
 LogicalResult KeyGradOp::verify() {
+  if (failed(verifyChannelList(*this, "C2", getChannels())))
+    return failure();
   ShapeChecker shapes(*this);
   shapes.bind("1", 1);
   Type element = elementOf(getFloats());
@@ -260,6 +262,8 @@ LogicalResult KeyGradOp::verify() {
       {{"accumulators", getFloats(), {"B", "T", "1"}, element},
        {"sums", getSums(), {"B", "T", "D"}, element},
        {"keys", getKeys(), {"B", "T", "D"}, element},
+       {"tau", getTau(), {}, element},
+       {"gammas", getGammas(), {"n"}, element},
        {"gradients", getKeysGradIn(), {"B", "T", "D"}, element},
        {"lengths", getLengths(), {"B"}, IntegerType::get(getContext(), 64)}});
 }

@@ -337,16 +337,20 @@ def RT_KeyGradOp : RT_PairGradOp<"key_grad",
     key 0 stands at position `key`.
 
     Constraints:
-    * C1: accumulators `[B, T, 1]`, sums, keys and out `[B, T, D]` are of one
-      type, lengths `[B]`; the result has the out's type.
+    * C1: accumulators `[B, T, 1]`, sums, keys and out `[B, T, D]`, tau `[]` and
+      gammas `[n]` are of one type, lengths `[B]` of i64; the result has the
+      out's type.
+    * C2: every entry of the list is a channel.
   }];
   let arguments = (ins AnyRankedTensor:$floats, AnyRankedTensor:$sums,
-    AnyRankedTensor:$keys, Index:$key, Index:$num_keys,
-    AnyRankedTensor:$keys_grad_in, Optional<AnyRankedTensor>:$lengths);
+    AnyRankedTensor:$keys, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
+    Index:$key, Index:$num_keys, AnyRankedTensor:$keys_grad_in,
+    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels);
   let results = (outs AnyRankedTensor:$keys_grad);
   let assemblyFormat = [{
-    `(` $floats `,` $sums `,` $keys `:` type($floats) `,` type($sums) `,`
-    type($keys) `)` `at` `(` $key `)` `of` $num_keys
+    $channels `(` $floats `,` $sums `,` $keys `:` type($floats) `,` type($sums)
+    `,` type($keys) `)` `tau` `(` $tau `:` type($tau) `)`
+    `gammas` `(` $gammas `:` type($gammas) `)` `at` `(` $key `)` `of` $num_keys
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `outs` `(` $keys_grad_in `:` type($keys_grad_in) `)` attr-dict
   }];

@@ -24,7 +24,7 @@ MutableOperandRange QueryGradOp::getDpsInitsMutable() {
   return MutableOperandRange(*this, getODSOperandIndexAndLength(8).first, 2);
 }
 MutableOperandRange KeyGradOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, getODSOperandIndexAndLength(5).first, 1);
+  return MutableOperandRange(*this, getODSOperandIndexAndLength(7).first, 1);
 }
 
 /// The loops over the first axes of `value`.
@@ -188,8 +188,9 @@ KeyGradOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
   Value gradients = slice(getKeysGradIn(), perKey);
   Value lengths = slice(getLengths(), {Batch});
   auto tiled = KeyGradOp::create(b, getLoc(), TypeRange{gradients.getType()},
-                                 floats, sums, keys, slice.shift(getKey(), Row),
-                                 getNumKeys(), gradients, lengths);
+                                 floats, sums, keys, getTau(), getGammas(),
+                                 slice.shift(getKey(), Row), getNumKeys(),
+                                 gradients, lengths, getChannelsAttr());
   return makeResult(tiled, slice);
 }
 

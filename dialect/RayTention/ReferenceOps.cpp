@@ -149,6 +149,14 @@ LogicalResult NormalizeOp::verify() {
                                         i64(*this))));
 }
 
+LogicalResult ClearPaddingOp::verify() {
+  ShapeChecker shapes(*this);
+  return success(
+      succeeded(shapes.check("C1", "rows", getRows(), {"B", "N", "W"})) &&
+      succeeded(
+          shapes.check("C1", "lengths", getLengths(), {"B"}, i64(*this))));
+}
+
 //===----------------------------------------------------------------------===//
 // Tiling of rt.distance: every element is independent.
 //===----------------------------------------------------------------------===//

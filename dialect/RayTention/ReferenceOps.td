@@ -240,4 +240,28 @@ def RT_NormalizeOp : RT_Op<"normalize", [Pure, AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
+def RT_ClearPaddingOp : RT_Op<"clear_padding", [Pure,
+    AllTypesMatch<["rows", "cleared"]>]> {
+  let summary = "zeros in place of rows beyond their sequence";
+  let description = [{
+    Row `i` of sequence `b` is 0 where `i + offset >= lengths[b]`, whatever stands
+    there: a product with a weight of 0 would keep a NaN. Others are as they are.
+
+    Constraints:
+    * C1: rows are `[B, N, W]` of floats, lengths `[B]` of i64.
+
+    ```mlir
+    %k1 = rt.clear_padding %k lengths(%len : tensor<1xi64>) : tensor<1x?x66xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$rows, Optional<Index>:$query_offset,
+    AnyRankedTensor:$lengths);
+  let results = (outs AnyRankedTensor:$cleared);
+  let assemblyFormat = [{
+    $rows (`offset` `(` $query_offset^ `)`)? `lengths` `(` $lengths `:`
+    type($lengths) `)` attr-dict `:` type($rows)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // RAYTENTION_REFERENCEOPS_TD

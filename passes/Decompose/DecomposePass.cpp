@@ -103,6 +103,14 @@ private:
     return op.getSavesAttr() && llvm::is_contained(op.getSavesAttr(), logSums);
   }
 
+  static Value clearPadding(OpBuilder &b, AttendOp op, Value rows,
+                            Value offset) {
+    if (!op.getLengths())
+      return rows;
+    return ClearPaddingOp::create(b, op.getLoc(), rows.getType(), rows, offset,
+                                  op.getLengths());
+  }
+
   /// What all channels share: keys, distances, scores and weights.
   DecomposeContext buildWeights(AttendOp op, OpBuilder &b) const {
     Location loc = op.getLoc();
@@ -112,10 +120,12 @@ private:
     auto keysType = RankedTensorType::get(
         {ids.getDimSize(0), ids.getDimSize(1), queries.getDimSize(2)}, element);
     Value keys = LookupOp::create(b, loc, keysType, op.getTable(), op.getIds());
+    keys = clearPadding(b, op, keys, Value());
+    Value rows = clearPadding(b, op, op.getQueries(), op.getQueryOffset());
     Value distances = DistanceOp::create(
         b, loc,
         getTypeLike(op.getQueries(), {0, 1}, {ids.getDimSize(1)}, element),
-        op.getQueries(), keys, op.getMetricAttr(), op.getPrecisionAttr());
+        rows, keys, op.getMetricAttr(), op.getPrecisionAttr());
     auto softmax = SoftmaxOp::create(
         b, loc, distances.getType(), distances.getType(), distances,
         op.getTau(), op.getQueryOffset(), op.getLengths(), op.getMaskAttr());
@@ -136,7 +146,9 @@ private:
   /// The signals, then the saved results in the order of `saves`.
   void replace(AttendOp op, PatternRewriter &rewriter, NormalizeOp normalized,
                ArrayRef<Value> positions) const {
-    SmallVector<Value> results = {normalized.getY()};
+    // rt.normalize cleared these; here it is for what a gradient brings.
+    SmallVector<Value> results = {
+        clearPadding(rewriter, op, normalized.getY(), op.getQueryOffset())};
     if (ArrayAttr saves = op.getSavesAttr())
       for (auto saved : saves.getAsRange<SavedAttr>())
         results.push_back(saved.getValue() == Saved::Norm

@@ -12,6 +12,7 @@
 
 #include "dialect/RayTention/TensorBuilder.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -22,6 +23,8 @@ namespace {
 /// Below this share of the squared norms a squared distance by expansion has
 /// lost too many digits for its root.
 constexpr double kCancellation = 0x1p-10;
+/// Terms that are added one after the other at most.
+constexpr int64_t kBlockTerms = 64;
 
 Type elementOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType();
@@ -67,7 +70,7 @@ struct LowerDistance : public OpRewritePattern<DistanceOp> {
     if (op.getMetric() == Metric::Dot)
       return rewriter.notifyMatchFailure(op, "the metric dot is no distance");
     Value squares = op.getPrecision() == Precision::Exact
-                        ? sumDifferences(op, rewriter)
+                        ? sumDifferences(op, rewriter, 1)
                         : expand(op, rewriter);
     if (op.getMetric() == Metric::L2)
       squares = takeRoots(op, rewriter, squares);
@@ -76,6 +79,60 @@ struct LowerDistance : public OpRewritePattern<DistanceOp> {
   }
 
 private:
+  using Partial = llvm::function_ref<Value(OpBuilder &, ValueRange)>;
+
+  /// Sums `partial`, which sums the last axis of slices of `inputs`, over
+  /// blocks of kBlockTerms: one long chain of additions would lose digits.
+  Value sumBlocks(DistanceOp op, OpBuilder &builder, ArrayRef<Value> inputs,
+                  Value zeros, Partial partial) const {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(inputs.front().getType());
+    if (!type.isDynamicDim(2) && type.getDimSize(2) <= kBlockTerms)
+      return partial(builder, inputs);
+    auto index = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(builder, loc, value).getResult();
+    };
+    Value width = tensor::DimOp::create(builder, loc, inputs.front(), 2);
+    Value step = index(kBlockTerms);
+    auto loop = scf::ForOp::create(builder, loc, index(0), width, step,
+                                   ValueRange{zeros});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value begin = loop.getInductionVar();
+    Value left = arith::SubIOp::create(builder, loc, width, begin);
+    Value size = arith::MinSIOp::create(builder, loc, left, step);
+    SmallVector<Value> slices;
+    for (Value input : inputs) {
+      SmallVector<OpFoldResult> offsets(3, builder.getIndexAttr(0));
+      SmallVector<OpFoldResult> strides(3, builder.getIndexAttr(1));
+      SmallVector<OpFoldResult> sizes = getSizes(builder, loc, input, {0, 1});
+      offsets[2] = begin;
+      sizes.push_back(size);
+      slices.push_back(tensor::ExtractSliceOp::create(builder, loc, input,
+                                                      offsets, sizes, strides));
+    }
+    Value sum = addAll(builder, loc, loop.getRegionIterArgs()[0],
+                       partial(builder, slices));
+    scf::YieldOp::create(builder, loc, sum);
+    return loop.getResult(0);
+  }
+
+  /// `a + b`, element by element.
+  static Value addAll(OpBuilder &builder, Location loc, Value a, Value b) {
+    auto type = cast<RankedTensorType>(a.getType());
+    SmallVector<int64_t> axes =
+        llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    SmallVector<unsigned> loops(axes.begin(), axes.end());
+    Value empty =
+        makeEmpty(builder, loc, type, getSizes(builder, loc, a, axes));
+    return buildGeneric(builder, loc, type.getRank(), {{a, loops}, {b, loops}},
+                        {empty, loops},
+                        [](OpBuilder &b, Location loc, ValueRange args) {
+                          ElementBuilder e(b, loc, args[0].getType());
+                          return e.add(args[0], args[1]);
+                        });
+  }
+
   /// The sum over d of `term(q_id, k_jd)`, [B, Tq, T].
   template <typename Term>
   Value sumPairs(DistanceOp op, OpBuilder &builder, Term term) const {
@@ -83,19 +140,25 @@ private:
     Type element = elementOf(op.getDistances());
     Value zeros = makeFilled(builder, loc, op.getDistances().getType(),
                              getPairSizes(op, builder), 0);
-    return buildGeneric(
-        builder, loc, 4,
-        {{op.getQueries(), {0, 1, 3}}, {op.getKeys(), {0, 2, 3}}},
-        {zeros, {0, 1, 2}}, [&](OpBuilder &b, Location loc, ValueRange args) {
-          ElementBuilder e(b, loc, element);
-          Value query = widen(b, loc, args[0], element);
-          return e.add(args[2], term(e, query, args[1]));
-        });
+    auto partial = [&](OpBuilder &builder, ValueRange rows) {
+      return buildGeneric(
+          builder, loc, 4, {{rows[0], {0, 1, 3}}, {rows[1], {0, 2, 3}}},
+          {zeros, {0, 1, 2}}, [&](OpBuilder &b, Location loc, ValueRange args) {
+            ElementBuilder e(b, loc, element);
+            Value query = widen(b, loc, args[0], element);
+            return e.add(args[2], term(e, query, args[1]));
+          });
+    };
+    return sumBlocks(op, builder, {op.getQueries(), op.getKeys()}, zeros,
+                     partial);
   }
 
-  Value sumDifferences(DistanceOp op, OpBuilder &builder) const {
-    return sumPairs(op, builder, [](ElementBuilder &e, Value q, Value k) {
+  /// `||unit (q - k)||^2`.
+  Value sumDifferences(DistanceOp op, OpBuilder &builder, double unit) const {
+    return sumPairs(op, builder, [&](ElementBuilder &e, Value q, Value k) {
       Value difference = e.sub(q, k);
+      if (unit != 1)
+        difference = e.mul(difference, e.constant(unit));
       return e.mul(difference, difference);
     });
   }
@@ -115,7 +178,7 @@ private:
         {sumSquares(op, builder, op.getQueries()), {0, 1}},
         {sumSquares(op, builder, op.getKeys()), {0, 2}}};
     if (recomputes)
-      inputs.push_back({sumDifferences(op, builder), {0, 1, 2}});
+      inputs.push_back({sumDifferences(op, builder, 1), {0, 1, 2}});
     Value empty = makeEmpty(builder, loc, op.getDistances().getType(),
                             getPairSizes(op, builder));
     return buildGeneric(
@@ -138,22 +201,36 @@ private:
     Type element = elementOf(op.getDistances());
     Value zeros = makeFilled(builder, loc, getTypeLike(x, {0, 1}, {}, element),
                              getSizes(builder, loc, x, {0, 1}), 0);
-    return buildGeneric(builder, loc, 3, {{x, {0, 1, 2}}}, {zeros, {0, 1}},
-                        [&](OpBuilder &b, Location loc, ValueRange args) {
-                          ElementBuilder e(b, loc, element);
-                          Value value = widen(b, loc, args[0], element);
-                          return e.add(args[1], e.mul(value, value));
-                        });
+    auto partial = [&](OpBuilder &builder, ValueRange rows) {
+      return buildGeneric(builder, loc, 3, {{rows[0], {0, 1, 2}}},
+                          {zeros, {0, 1}},
+                          [&](OpBuilder &b, Location loc, ValueRange args) {
+                            ElementBuilder e(b, loc, element);
+                            Value value = widen(b, loc, args[0], element);
+                            return e.add(args[1], e.mul(value, value));
+                          });
+    };
+    return sumBlocks(op, builder, {x}, zeros, partial);
   }
 
+  /// The roots; of small squares, whose terms may have been flushed to 0, from
+  /// differences times a power of two.
   Value takeRoots(DistanceOp op, OpBuilder &builder, Value squares) const {
     Location loc = op.getLoc();
+    bool isDouble = elementOf(squares).isF64();
+    double tiny = isDouble ? 0x1p-900 : 0x1p-80;
+    double unit = isDouble ? 0x1p512 : 0x1p64;
+    Value scaled = sumDifferences(op, builder, unit);
     Value empty = makeEmpty(builder, loc, op.getDistances().getType(),
                             getPairSizes(op, builder));
     return buildGeneric(
-        builder, loc, 3, {{squares, {0, 1, 2}}}, {empty, {0, 1, 2}},
-        [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-          return math::SqrtOp::create(b, loc, args[0]);
+        builder, loc, 3, {{squares, {0, 1, 2}}, {scaled, {0, 1, 2}}},
+        {empty, {0, 1, 2}},
+        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+          ElementBuilder e(b, loc, args[0].getType());
+          Value isTiny = e.less(args[0], e.constant(tiny));
+          Value small = e.mul(e.sqrt(args[1]), e.constant(1 / unit));
+          return e.select(isTiny, small, e.sqrt(args[0]));
         });
   }
 

@@ -143,8 +143,31 @@ private:
   }
 };
 
+struct LowerClearPadding : public OpRewritePattern<ClearPaddingOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ClearPaddingOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value rows = op.getRows();
+    Value empty = makeEmpty(rewriter, loc, rows.getType(),
+                            getSizes(rewriter, loc, rows, {0, 1, 2}));
+    Value cleared = buildGeneric(
+        rewriter, loc, 3, {{rows, {0, 1, 2}}}, {empty, {0, 1, 2}},
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          Positions positions(op.getQueryOffset(), op.getLengths());
+          ElementBuilder e(b, loc, args[0].getType());
+          Value inside = positions.isInside(b, loc, positions.getRow(b, loc));
+          return e.select(inside, args[0], e.constant(0));
+        });
+    rewriter.replaceOp(op, cleared);
+    return success();
+  }
+};
+
 } // namespace
 
 void raytention::populateRowsToLinalg(RewritePatternSet &patterns) {
-  patterns.add<LowerReduce, LowerNormalize>(patterns.getContext());
+  patterns.add<LowerReduce, LowerNormalize, LowerClearPadding>(
+      patterns.getContext());
 }

@@ -143,8 +143,8 @@ struct LowerDecay : public OpRewritePattern<DecayOp> {
         rewriter, loc, 3, {{weights, {0, 1, 2}}}, {empty, {0, 1, 2}},
         [&](OpBuilder &b, Location loc, ValueRange args) {
           Positions positions(op.getQueryOffset(), op.getLengths());
-          Value exponent = positions.getDecayExponent(
-              b, loc, op.getDirection(), op.getOrigin(), numKeys);
+          Value exponent = positions.getDecayExponent(b, loc, op.getDirection(),
+                                                      op.getOrigin(), numKeys);
           return decay(b, loc, args[0], exponent, logGamma);
         });
     rewriter.replaceOp(op, decayed);

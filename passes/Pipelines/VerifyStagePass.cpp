@@ -37,7 +37,7 @@ const SmallVector<Stage> &getStages() {
       {"reference",
        {"builtin", "func", "arith", "math", "tensor", "linalg"},
        {"rt.lookup", "rt.distance", "rt.softmax", "rt.decay", "rt.reduce",
-        "rt.arg_select", "rt.normalize", "rt.scatter_add"}},
+        "rt.arg_select", "rt.normalize", "rt.scatter_add", "rt.clear_padding"}},
       {"linalg",
        {"builtin", "func", "arith", "math", "tensor", "linalg", "scf", "cf"},
        {}},

@@ -109,8 +109,9 @@ private:
         op.getChannelsAttr(), op.getMetricAttr(), op.getMaskAttr());
     Value gradients = makeEmpty({batch, length, dModel});
     return KeyGradOp::create(b, loc, TypeRange{gradients.getType()},
-                             sweep.getFloats(), sweep.getSums(), keys, zero,
-                             numKeys, gradients, op.getLengths())
+                             sweep.getFloats(), sweep.getSums(), keys,
+                             op.getTau(), op.getGammas(), zero, numKeys,
+                             gradients, op.getLengths(), op.getChannelsAttr())
         .getKeysGrad();
   }
 

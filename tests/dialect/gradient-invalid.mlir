@@ -164,7 +164,7 @@ func.func @query_c3(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: ten
 // C1 of rt.key_grad: accumulators of one number.
 func.func @key_c1(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
   // expected-error @+1 {{C1: expected accumulators with 1 = 1, got 'tensor<1x?x2xf32>'}}
-  %r = rt.key_grad (%f, %s, %k : tensor<1x?x2xf32>, tensor<1x?x4xf32>, tensor<1x?x4xf32>) at(%c0) of %c0 outs(%k : tensor<1x?x4xf32>)
+  %r = rt.key_grad [#rt.centroid] (%f, %s, %k : tensor<1x?x2xf32>, tensor<1x?x4xf32>, tensor<1x?x4xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0) of %c0 outs(%k : tensor<1x?x4xf32>)
   return
 }
 

@@ -37,8 +37,8 @@ func.func @sweeps(%d: tensor<1x?x?xf32>, %q: tensor<1x?x8xf32>, %k: tensor<1x?x8
     ins(%d, %rows, %stack, %q : tensor<1x?x?xf32>, tensor<1x?x16xf32>, tensor<1x2x?x8xf32>, tensor<1x?x8xf32>)
     copies(%y, %y, %x : tensor<1x?x25xf32>, tensor<1x?x25xf32>, tensor<1x?x1xi32>)
     tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0, %c0) outs(%b, %s : tensor<1x?x1xf32>, tensor<1x?x8xf32>)
-  // CHECK: rt.key_grad(
-  %dk = rt.key_grad (%kf, %ks, %k : tensor<1x?x1xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) at(%c0) of %T outs(%k : tensor<1x?x8xf32>)
+  // CHECK: rt.key_grad [
+  %dk = rt.key_grad [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy] (%kf, %ks, %k : tensor<1x?x1xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0) of %T outs(%k : tensor<1x?x8xf32>)
   // CHECK: rt.sum_differences <key>(
   %dd = rt.sum_differences <key> (%d, %q, %k : tensor<1x?x?xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) near(%d : tensor<1x?x?xf32>) outs(%s : tensor<1x?x8xf32>)
   // CHECK: rt.weigh_grad <key>

@@ -58,6 +58,8 @@ public:
     return b.mul(params.tau, row.reduce[0]);
   }
 
+  bool hasDistanceGradient() const { return true; }
+
   SmallVector<StateField> getSavedState() const { return {{"nats", 0, false}}; }
   SmallVector<Value> finishSaved(ElementBuilder &, const RowValues &row,
                                  const ParameterValues &) const {

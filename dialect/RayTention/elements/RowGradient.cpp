@@ -11,11 +11,39 @@
 using namespace mlir;
 using namespace raytention;
 
+namespace {
+/// From which tau on, and by which power of two, gradients are scaled.
+struct UnitStep {
+  double tau, unit;
+};
+} // namespace
+
+static UnitStep getUnitStep(const ElementBuilder &b, bool hasDistanceGradient) {
+  // G is at most 2^93 (f64: 2^533) in the domain, and no larger than that with
+  // dz / t kept up.
+  if (!hasDistanceGradient)
+    return b.isDouble() ? UnitStep{0x1p512, 0x1p-300}
+                        : UnitStep{0x1p64, 0x1p-32};
+  // G tau outweighs all else where tau is large.
+  return b.isDouble() ? UnitStep{0x1p256, 0x1p512} : UnitStep{0x1p32, 0x1p64};
+}
+
+GradientUnit raytention::getGradientUnit(ElementBuilder &b,
+                                         const GradientLayout &layout,
+                                         const ParameterValues &params) {
+  UnitStep step = getUnitStep(b, layout.hasDistanceGradient);
+  Value size = b.max(params.tau, b.sub(b.constant(0), params.tau));
+  Value isLarge = b.greater(size, b.constant(step.tau)), one = b.constant(1);
+  return {b.select(isLarge, b.constant(step.unit), one),
+          b.select(isLarge, b.constant(1 / step.unit), one)};
+}
+
 NormGradient raytention::deriveNorm(ElementBuilder &b, Value product,
-                                    Value norm) {
+                                    Value norm, const GradientUnit &unit) {
   Value floor = b.constant(kNormFloor);
-  return {b.div(b.constant(1), b.max(norm, floor)),
-          b.select(b.greater(norm, floor), product, b.constant(0))};
+  Value scale = b.div(b.constant(1), b.max(norm, floor));
+  Value along = b.select(b.greater(norm, floor), product, b.constant(0));
+  return {scale, along, b.mul(scale, unit.inverse)};
 }
 
 Value raytention::getRelativeLogSum(ElementBuilder &b,

@@ -13,15 +13,24 @@
 
 namespace raytention {
 
-/// dx = scale (dy - along y).
+/// A power of two by which a gradient is divided from its rows on and
+/// multiplied when it is finished, so that a large temperature takes neither G
+/// tau nor dz / t out of the type's range; 1 as long as tau is moderate.
+struct GradientUnit {
+  mlir::Value unit, inverse;
+};
+GradientUnit getGradientUnit(ElementBuilder &b, const GradientLayout &layout,
+                             const ParameterValues &params);
+
+/// dx = scale (dy - along y), and the same in the gradient's unit.
 struct NormGradient {
-  mlir::Value scale, along;
+  mlir::Value scale, along, unitScale;
 };
 
 /// From `y . dy` and `||x||`: scale = 1 / max(norm, 1e-10), and along 0 at that
 /// floor.
 NormGradient deriveNorm(ElementBuilder &b, mlir::Value product,
-                        mlir::Value norm);
+                        mlir::Value norm, const GradientUnit &unit);
 
 /// A channel's own log-sum less the softmax's, from a row's fields as
 /// GradientLayout numbers them; 0 without an own one.

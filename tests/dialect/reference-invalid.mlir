@@ -173,3 +173,11 @@ func.func @normalize_C1(%x: tensor<1x4x9xf32>) {
   %y, %n = rt.normalize %x : tensor<1x4x9xf32> -> tensor<1x5xf32>
   return
 }
+
+// -----
+
+func.func @clear_padding_C1(%x: tensor<1x4x9xf32>, %len: tensor<2xi64>) {
+  // expected-error @+1 {{C1: expected lengths with B = 1, got 'tensor<2xi64>'}}
+  %y = rt.clear_padding %x lengths(%len : tensor<2xi64>) : tensor<1x4x9xf32>
+  return
+}

@@ -74,3 +74,12 @@ func.func @normalize(%x: tensor<1x?x66xf32>, %off: index, %len: tensor<1xi64>) {
   %y1, %n1 = rt.normalize %x offset(%off) lengths(%len : tensor<1xi64>) : tensor<1x?x66xf32> -> tensor<1x?xf32>
   return
 }
+
+// CHECK-LABEL: @clear_padding
+func.func @clear_padding(%x: tensor<1x?x66xbf16>, %off: index, %len: tensor<1xi64>) {
+  // CHECK: rt.clear_padding %{{.*}} lengths(%{{.*}} : tensor<1xi64>) : tensor<1x?x66xbf16>
+  %a = rt.clear_padding %x lengths(%len : tensor<1xi64>) : tensor<1x?x66xbf16>
+  // CHECK: rt.clear_padding %{{.*}} offset(%{{.*}}) lengths(%{{.*}} : tensor<1xi64>) : tensor<1x?x66xbf16>
+  %b = rt.clear_padding %x offset(%off) lengths(%len : tensor<1xi64>) : tensor<1x?x66xbf16>
+  return
+}

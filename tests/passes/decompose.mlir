@@ -29,15 +29,18 @@ func.func @channels(%q: tensor<1x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor
 // -----
 
 // Metric, precision, mask, origin, offset and lengths reach the ops that use
-// them; bf16 queries are not widened first.
+// them; bf16 queries are not widened first. What padding holds is cleared.
 // CHECK-LABEL: @options
 // CHECK-SAME: %[[OFF:[a-z0-9]*]]: index, %[[LEN:[a-z0-9]*]]: tensor<2xi64>)
 func.func @options(%q: tensor<2x?x8xbf16>, %table: tensor<?x8xbf16>, %ids: tensor<2x?xi64>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<2xi64>) -> tensor<2x?x8xf32> {
   // CHECK: rt.lookup %{{.*}} : tensor<?x8xbf16>, tensor<2x?xi64> -> tensor<2x?x8xf32>
-  // CHECK: rt.distance %{{.*}} {metric = #rt.metric<l2>, precision = #rt.precision<exact>} : tensor<2x?x8xbf16>, tensor<2x?x8xf32>
+  // CHECK: %[[K:.*]] = rt.clear_padding %{{.*}} lengths(%[[LEN]] : tensor<2xi64>) : tensor<2x?x8xf32>
+  // CHECK: %[[Q:.*]] = rt.clear_padding %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>) : tensor<2x?x8xbf16>
+  // CHECK: rt.distance %[[Q]], %[[K]] {metric = #rt.metric<l2>, precision = #rt.precision<exact>} : tensor<2x?x8xbf16>, tensor<2x?x8xf32>
   // CHECK: rt.softmax %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>) {mask = #rt.causal}
   // CHECK: rt.decay %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>) {direction = #rt.direction<forward>, origin = #rt.decay_origin<query>}
-  // CHECK: rt.normalize %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>)
+  // CHECK: %[[Y:.*]], %{{.*}} = rt.normalize %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>)
+  // CHECK: rt.clear_padding %[[Y]] offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>)
   %y = rt.attend [#rt.decay<forward, 0>]
     queries(%q : tensor<2x?x8xbf16>) lookup(%table[%ids] : tensor<?x8xbf16>, tensor<2x?xi64>)
     tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) lengths(%len : tensor<2xi64>)

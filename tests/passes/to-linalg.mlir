@@ -124,6 +124,26 @@ func.func @normalize(%x: tensor<1x?x9xf32>, %len: tensor<1xi64>) -> (tensor<1x?x
   return %y, %n : tensor<1x?x9xf32>, tensor<1x?xf32>
 }
 
+// CHECK-LABEL: @clear_padding
+func.func @clear_padding(%x: tensor<1x?x9xf32>, %off: index, %len: tensor<1xi64>) -> tensor<1x?x9xf32> {
+  // CHECK: linalg.generic
+  // CHECK: ^bb0(%[[X:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[INSIDE:.*]] = arith.cmpi slt
+  // CHECK: arith.select %[[INSIDE]], %[[X]], %cst
+  %y = rt.clear_padding %x offset(%off) lengths(%len : tensor<1xi64>) : tensor<1x?x9xf32>
+  return %y : tensor<1x?x9xf32>
+}
+
+// More than 64 terms are summed in blocks.
+// CHECK-LABEL: @wide_distance
+func.func @wide_distance(%q: tensor<1x?x100xf32>, %k: tensor<1x?x100xf32>) -> tensor<1x?x?xf32> {
+  // CHECK: scf.for %[[D:.*]] = %c0 to %c100 step %c64 iter_args(%[[SUM:.*]] = %{{.*}})
+  // CHECK: %[[PART:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+  // CHECK: linalg.generic {{.*}} ins(%[[SUM]], %[[PART]]
+  %0 = rt.distance %q, %k {precision = #rt.precision<exact>} : tensor<1x?x100xf32>, tensor<1x?x100xf32> -> tensor<1x?x?xf32>
+  return %0 : tensor<1x?x?xf32>
+}
+
 // In order of batch and position: the loops carry the table.
 // CHECK-LABEL: @scatter_add
 // CHECK-SAME: (%[[ROWS:.*]]: tensor<2x?x8xf32>, %[[TABLE:.*]]: tensor<?x8xf32>, %[[IDS:.*]]: tensor<2x?xi32>)

@@ -144,6 +144,29 @@ TEST(SimtDevice, FindingsAreAnErrorWithTheirCudaLine) {
   EXPECT_GT(report->profile.globalStores.requests, 0u);
 }
 
+/// Shown by whoever launched it, if anyone.
+TEST(SimtDevice, WhatAKernelPrintsIsInItsReport) {
+  RT_NVRTC_OR_SKIP(compiler);
+  nvrtc::Source source;
+  source.name = "print.cu";
+  source.text =
+      "extern \"C\" __global__ void say(int n) {\n"
+      "  if (threadIdx.x < 2) printf(\"%u of %d\\n\", threadIdx.x, n);\n"
+      "  assert(n < 3);\n}\n";
+  auto device = createSimtDevice();
+  auto module = llvm::cantFail(device->loadCuda(source));
+  auto kernel = llvm::cantFail(module->getKernel("say"));
+  EXPECT_EQ(llvm::toString(kernel->launch(warp(), makeArguments(2))), "");
+  EXPECT_EQ(lastReport(*kernel)->printed, "0 of 2\n1 of 2\n");
+
+  std::string message =
+      llvm::toString(kernel->launch(warp(), makeArguments(3)));
+  EXPECT_NE(message.find("print.cu:3: assertion-failed: expected 'n < 3'"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(lastReport(*kernel)->printed, "0 of 3\n1 of 3\n");
+}
+
 TEST(SimtDevice, ABufferThatIsGoneIsOutOfBounds) {
   auto device = createSimtDevice();
   auto module = llvm::cantFail(device->loadPtx(storePtx));

@@ -167,7 +167,7 @@ TEST_P(EditTest, EditsNeverCrash) {
 INSTANTIATE_TEST_SUITE_P(Stored, EditTest,
                          testing::Values("rows.ptx", "matmul.ptx", "many.ptx",
                                          "pipeline.ptx", "warpgroup.ptx",
-                                         "hopper.ptx"),
+                                         "hopper.ptx", "system.ptx"),
                          [](const auto &info) {
                            std::string name = info.param;
                            return name.substr(0, name.find('.'));

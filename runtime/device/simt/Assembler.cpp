@@ -236,11 +236,15 @@ Error KernelAssembler::instruction(const Statement &s) {
     return error;
   form.code.computes = form.code.flow == Flow::Plain && !form.code.accesses &&
                        form.code.destinations;
-  stamp(form.code, s);
+  return addInstruction(s, form.code);
+}
+
+Error KernelAssembler::addInstruction(const Statement &s, Instruction &code) {
+  stamp(code, s);
   if (kernel.code.size() >= kMaxCode)
     return errorAt(s.line, "expected at most " + Twine(kMaxCode) +
                                " instructions with all calls in place");
-  kernel.code.push_back(form.code);
+  kernel.code.push_back(code);
   return Error::success();
 }
 
@@ -323,26 +327,71 @@ Error KernelAssembler::call(const Statement &s) {
   if (operands.size() > 2 || found == functions.end())
     return errorAt(s.line, "expected a call of a function of this text, got '" +
                                name + "'");
-  if (!found->second->hasBody)
-    return errorAt(s.line,
-                   "expected a function with a body, got '" + name + "'");
   if (s.guarded)
     return errorAt(s.line, "expected a call without a guard");
+  if (!found->second->hasBody)
+    return systemCall(s, *found->second, results, arguments);
   if (is_contained(active, found->second) || active.size() > kMaxCallDepth)
     return errorAt(s.line, "expected calls without recursion, got '" + name +
                                "' within itself");
   return inlineCall(s, *found->second, results, arguments);
 }
 
+Error KernelAssembler::checkCount(const Statement &s, const Function &callee,
+                                  size_t results, size_t arguments) const {
+  if (results == callee.results.size() && arguments == callee.parameters.size())
+    return Error::success();
+  return errorAt(s.line, "expected " + Twine(callee.parameters.size()) +
+                             " arguments and " + Twine(callee.results.size()) +
+                             " results of '" + callee.name + "'");
+}
+
+static uint64_t bytesOf(const Statement &variable) {
+  return bitsOf(parseType(variable.type.drop_front())) / 8 * variable.count;
+}
+
+static bool haveBytes(ArrayRef<Statement> variables, ArrayRef<unsigned> bytes) {
+  return variables.size() == bytes.size() &&
+         std::equal(variables.begin(), variables.end(), bytes.begin(),
+                    [](const Statement &variable, unsigned size) {
+                      return bytesOf(variable) == size;
+                    });
+}
+
+Error KernelAssembler::systemCall(const Statement &s, const Function &callee,
+                                  ArrayRef<Operand> results,
+                                  ArrayRef<Operand> arguments) {
+  std::optional<SystemFunction> known = findSystemFunction(callee.name);
+  if (!known || !haveBytes(callee.parameters, known->parameterBytes) ||
+      !haveBytes(callee.results, known->resultBytes))
+    return errorAt(s.line, "expected a function with a body, or vprintf or "
+                           "__assertfail, got '" +
+                               callee.name + "'");
+  if (Error error = checkCount(s, callee, results.size(), arguments.size()))
+    return error;
+  Instruction code;
+  code.run = known->run;
+  code.flow = known->flow;
+  code.accesses = true;
+  for (ArrayRef<Operand> operands : {arguments, results})
+    for (const Operand &operand : operands) {
+      Place place;
+      unsigned bytes = code.sources < arguments.size()
+                           ? known->parameterBytes[code.sources]
+                           : known->resultBytes[0];
+      if (!findLocal(operand, bytes, place))
+        return errorAt(s.line, "expected a .param variable of " + Twine(bytes) +
+                                   " bytes, got '" + operand.name + "'");
+      code.op[code.sources++] = constant(Type::B64, place.value);
+    }
+  return addInstruction(s, code);
+}
+
 Error KernelAssembler::inlineCall(const Statement &s, const Function &callee,
                                   ArrayRef<Operand> results,
                                   ArrayRef<Operand> arguments) {
-  if (results.size() != callee.results.size() ||
-      arguments.size() != callee.parameters.size())
-    return errorAt(s.line, "expected " + Twine(callee.parameters.size()) +
-                               " arguments and " +
-                               Twine(callee.results.size()) + " results of '" +
-                               callee.name + "'");
+  if (Error error = checkCount(s, callee, results.size(), arguments.size()))
+    return error;
   Scope scope;
   scope.isFunction = true;
   for (size_t i = 0; i < results.size(); ++i)
@@ -366,6 +415,12 @@ Error KernelAssembler::inlineCall(const Statement &s, const Function &callee,
   active.pop_back();
   scopes.pop_back();
   return Error::success();
+}
+
+bool KernelAssembler::findLocal(const Operand &operand, uint64_t bytes,
+                                Place &place) {
+  return operand.kind == Operand::Name && findPlace(operand.name, place) &&
+         place.space == Space::Local && place.value + bytes <= localBytes;
 }
 
 /// The callee's parameter is the caller's variable: nothing is copied.

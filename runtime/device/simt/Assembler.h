@@ -16,6 +16,7 @@
 #include "llvm/ADT/Twine.h"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace raytention::simt {
@@ -181,6 +182,15 @@ using Builder = void (*)(Form &);
 using BuilderTable = std::map<llvm::StringRef, Builder>;
 const BuilderTable &allBuilders();
 
+/// A function without a body that is known all the same. Its parameters, then
+/// its results, are in local memory: the sources of its instruction.
+struct SystemFunction {
+  Handler run = nullptr;
+  Flow flow = Flow::Plain;
+  llvm::SmallVector<unsigned, 5> parameterBytes, resultBytes;
+};
+std::optional<SystemFunction> findSystemFunction(llvm::StringRef name);
+
 /// Assembles one entry with the functions it calls put in place of the calls.
 class KernelAssembler {
 public:
@@ -241,6 +251,14 @@ private:
   llvm::Error inlineCall(const Statement &s, const Function &callee,
                          llvm::ArrayRef<Operand> results,
                          llvm::ArrayRef<Operand> arguments);
+  llvm::Error systemCall(const Statement &s, const Function &callee,
+                         llvm::ArrayRef<Operand> results,
+                         llvm::ArrayRef<Operand> arguments);
+  /// A variable of a call with at least so many bytes.
+  bool findLocal(const Operand &operand, uint64_t bytes, Place &place);
+  llvm::Error checkCount(const Statement &s, const Function &callee,
+                         size_t results, size_t arguments) const;
+  llvm::Error addInstruction(const Statement &s, Instruction &code);
   llvm::Error bind(const Statement &formal, const Operand &actual, Scope &scope,
                    unsigned line);
   llvm::Error guard(const Statement &s, Instruction &code);

@@ -61,6 +61,8 @@ StringRef raytention::simt::getName(FindingKind kind) {
     return "step-limit";
   case FindingKind::Trap:
     return "trap";
+  case FindingKind::AssertionFailed:
+    return "assertion-failed";
   }
   return "unknown";
 }
@@ -107,4 +109,29 @@ std::string raytention::simt::describePlace(const Program &program,
   if (!at.sourceLine || file.empty())
     return "ptx line " + std::to_string(at.line);
   return describe(file, at.sourceLine, callersOf(program, at));
+}
+
+std::string raytention::simt::describeLanes(Mask lanes) {
+  char text[16];
+  snprintf(text, sizeof(text), "0x%08x", lanes);
+  return text;
+}
+
+void raytention::simt::reportApart(Warp &warp, const Instruction &at,
+                                   const Fragment &fragment, Mask missing) {
+  bool isBarrier = at.flow == Flow::Barrier || at.flow == Flow::ClusterWait;
+  FindingKind kind = isBarrier ? FindingKind::DivergentBarrier
+                               : FindingKind::DivergentCollective;
+  Worker &worker = *warp.block->worker;
+  worker.report(kind, warp, fragment.pc, __builtin_ctz(fragment.mask), 0, [&] {
+    std::string text = "expected lanes " + describeLanes(missing) +
+                       " to come to this instruction with lanes " +
+                       describeLanes(fragment.mask);
+    for (const Fragment &other : warp.fragments)
+      if (other.mask & missing && other.pc != fragment.pc)
+        return text + ", got them at " +
+               describePlace(worker.launch.program,
+                             worker.launch.kernel.code[other.pc]);
+    return text + ", got them elsewhere";
+  });
 }

@@ -37,6 +37,7 @@ Worker::Worker(Launch &launch)
     : launch(launch), checks(launch.options.checks),
       profiling(launch.options.profile),
       followsProducts(checks && !launch.kernel.products.empty()),
+      printed(launch.options.maxPrintedBytes),
       issued(profiling ? launch.kernel.code.size() : 0) {
   for (const std::unique_ptr<Variable> &variable : launch.program.variables)
     variables.push_back({reinterpret_cast<uint64_t>(variable->base),
@@ -215,6 +216,10 @@ static Report runLaunch(Launch &launch) {
   runWorkers(launch, workers);
   Report report;
   collectFindings(workers, report, launch.options.maxFindings);
+  PrintBuffer printed(launch.options.maxPrintedBytes);
+  for (const std::unique_ptr<Worker> &worker : workers)
+    printed.append(worker->printed);
+  report.messagesLeftOut = printed.collect(report.printed);
   if (!launch.options.profile)
     return report;
   for (const std::unique_ptr<Worker> &worker : workers)

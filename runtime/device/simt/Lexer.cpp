@@ -79,7 +79,7 @@ private:
       return take(Token::Name, nameLength());
     if (isAlpha(c) || c == '_')
       return take(Token::Name, 1);
-    if (StringRef("{}[]()<>,;:+-*/|!@=~&^%").contains(c))
+    if (StringRef("{}[]()<>,;:+-*/|!@=~&^%?").contains(c))
       return take(Token::Mark, 1);
     return errorAt(line, "expected a name, a number or a mark, got '" +
                              Twine(isPrint(c) ? c : '?') + "'");

@@ -13,6 +13,7 @@
 #include "runtime/device/simt/ClusterBarrier.h"
 #include "runtime/device/simt/Mbarrier.h"
 #include "runtime/device/simt/Order.h"
+#include "runtime/device/simt/Print.h"
 #include "runtime/device/simt/Program.h"
 #include "runtime/device/simt/Shadow.h"
 
@@ -137,6 +138,7 @@ struct Worker {
   bool checks, profiling;
   bool followsProducts; ///< checks a kernel with wgmma
   Profile profile;
+  PrintBuffer printed;
   std::vector<IssueCount> issued; ///< by pc
   std::map<std::pair<uint32_t, FindingKind>, FoundAt> findings;
   const Allocation *lastAllocation = nullptr;
@@ -160,6 +162,12 @@ std::vector<SourceLine> callersOf(const Program &program,
                                   const Instruction &at);
 /// "k.cu:12", "lib.h:3 called at k.cu:12" or "ptx line 40".
 std::string describePlace(const Program &program, const Instruction &at);
+
+/// Lanes that did not come to an instruction with the others, and where they
+/// stand.
+void reportApart(Warp &warp, const Instruction &at, const Fragment &fragment,
+                 Mask missing);
+std::string describeLanes(Mask lanes);
 
 //===----------------------------------------------------------------------===//
 // Memory accesses

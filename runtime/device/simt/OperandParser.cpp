@@ -15,9 +15,11 @@ using namespace llvm;
 using namespace raytention::simt;
 
 void OperandParser::operands(Statement &s) {
+  isCall = s.name.starts_with("call");
   do
     s.operands.push_back(operand(0));
   while (accept(","));
+  isCall = false;
 }
 
 Operand OperandParser::operand(unsigned depth) {
@@ -41,15 +43,15 @@ Operand OperandParser::single(unsigned depth) {
     return address(depth);
   if (accept("{"))
     return list("}", depth);
-  if (accept("("))
+  if (isCall && accept("("))
     return list(")", depth);
-  if (peek().kind == Token::Number || peek().is("-"))
+  if (startsConstant())
     return number();
   result.negated = accept("!");
   result.name = name("an operand");
   // A call may name a function and its prototype; others add a number.
   if (accept("+"))
-    result.offset = integer("an offset");
+    result.offset = constant("an offset");
   return result;
 }
 
@@ -67,14 +69,12 @@ Operand OperandParser::list(StringRef close, unsigned depth) {
 Operand OperandParser::address(unsigned depth) {
   Operand result;
   result.kind = Operand::Address;
-  if (peek().kind == Token::Name)
+  if (peek().kind == Token::Name && !startsConstant())
     result.name = take().text;
   else
-    result.offset = integer("an address");
-  if (accept("+"))
-    result.offset = integer("an offset");
-  else if (peek().is("-"))
-    result.offset = integer("an offset");
+    result.offset = constant("an address");
+  if (!result.name.empty() && (accept("+") || peek().is("-")))
+    result.offset = constant("an offset");
   while (accept(","))
     result.elements.push_back(operand(depth + 1));
   expect("]");
@@ -91,7 +91,7 @@ Operand OperandParser::number() {
     return hexFloat(Operand::Float64, text.drop_front(2));
   if (peek().is("-") ? peek(1).text.contains('.') : text.contains('.'))
     return decimal();
-  result.bits = integer("a number");
+  result.bits = constant("a number");
   return result;
 }
 

@@ -10,14 +10,14 @@
 #ifndef RAYTENTION_RUNTIME_DEVICE_SIMT_OPERANDPARSER_H
 #define RAYTENTION_RUNTIME_DEVICE_SIMT_OPERANDPARSER_H
 
-#include "runtime/device/simt/TokenCursor.h"
+#include "runtime/device/simt/ConstantParser.h"
 
 namespace raytention::simt {
 
 /// Registers, numbers, addresses, vectors and pairs.
-class OperandParser : public TokenCursor {
+class OperandParser : public ConstantParser {
 public:
-  using TokenCursor::TokenCursor;
+  using ConstantParser::ConstantParser;
 
   /// All operands of a statement, up to its end.
   void operands(Statement &s);
@@ -30,6 +30,8 @@ private:
   Operand number();
   Operand hexFloat(Operand::Kind kind, llvm::StringRef digits);
   Operand decimal();
+
+  bool isCall = false; ///< parentheses hold a list
 };
 
 } // namespace raytention::simt

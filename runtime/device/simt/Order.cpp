@@ -14,15 +14,23 @@ using namespace raytention::simt;
 // Fences
 //===----------------------------------------------------------------------===//
 
+/// Of what fences keep, which is views only.
+static bool includes(const Clock &a, const Clock &b) {
+  return a.seen.includes(b.seen) && a.proxied.includes(b.proxied);
+}
+
 static void join(std::shared_ptr<const Clock> &into,
                  const std::shared_ptr<const Clock> &other,
                  unsigned warpCount) {
   if (!other || into == other)
     return;
-  if (!into) {
+  // Warps that met share one clock: later joins are then cheap.
+  if (!into || includes(*other, *into)) {
     into = other;
     return;
   }
+  if (includes(*into, *other))
+    return;
   auto both = std::make_shared<Clock>(*into);
   both->join(*other, warpCount);
   into = std::move(both);

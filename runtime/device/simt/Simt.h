@@ -143,6 +143,8 @@ struct LaunchOptions {
   /// the rest of the launch is left out.
   uint64_t stepLimit = uint64_t(1) << 26;
   unsigned maxFindings = 32;
+  /// Of what kernels print, by printf; later messages are left out.
+  uint64_t maxPrintedBytes = uint64_t(1) << 20;
 };
 
 enum class FindingKind {
@@ -169,6 +171,7 @@ enum class FindingKind {
   Deadlock,
   StepLimit,
   Trap,
+  AssertionFailed,
 };
 
 /// "out-of-bounds", "race-between-blocks", ...
@@ -206,6 +209,10 @@ struct Report {
   std::vector<Finding> findings;
   uint64_t findingsInAll = 0; ///< with those not kept and repetitions
   Profile profile;            ///< empty where not asked for
+  /// What printf gave, by block; within a block as its warps ran. For callers
+  /// to show: nothing is printed here.
+  std::string printed;
+  uint64_t messagesLeftOut = 0; ///< calls of printf whose text did not fit
   bool clean() const { return findingsInAll == 0; }
 };
 

@@ -60,7 +60,9 @@ void TokenCursor::skipLine(unsigned line) {
 
 uint64_t TokenCursor::integer(StringRef what) {
   bool negative = accept("-");
-  StringRef text = peek().kind == Token::Number ? peek().text : "";
+  StringRef text = peek().is("WARP_SZ")           ? "32"
+                   : peek().kind == Token::Number ? peek().text
+                                                  : "";
   uint64_t value = 0;
   StringRef digits = text;
   digits.consume_back("U");

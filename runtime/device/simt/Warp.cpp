@@ -130,10 +130,6 @@ static bool wakeApart(Warp &warp) {
   return woke;
 }
 
-static const Instruction &codeAt(const Warp &warp, uint32_t pc) {
-  return warp.block->worker->launch.kernel.code[pc];
-}
-
 bool raytention::simt::forceOneApart(Warp &warp) {
   Fragment *first = nullptr;
   for (Fragment &fragment : warp.fragments)
@@ -145,31 +141,6 @@ bool raytention::simt::forceOneApart(Warp &warp) {
   first->state = Fragment::Ready;
   first->forced = true;
   return true;
-}
-
-static std::string describeLanes(Mask lanes) {
-  char text[16];
-  snprintf(text, sizeof(text), "0x%08x", lanes);
-  return text;
-}
-
-/// Says who did not come, and where those lanes stand.
-static void reportApart(Warp &warp, const Instruction &at,
-                        const Fragment &fragment, Mask missing) {
-  bool isBarrier = at.flow == Flow::Barrier || at.flow == Flow::ClusterWait;
-  FindingKind kind = isBarrier ? FindingKind::DivergentBarrier
-                               : FindingKind::DivergentCollective;
-  Worker &worker = *warp.block->worker;
-  worker.report(kind, warp, fragment.pc, __builtin_ctz(fragment.mask), 0, [&] {
-    std::string text = "expected lanes " + describeLanes(missing) +
-                       " to come to this instruction with lanes " +
-                       describeLanes(fragment.mask);
-    for (const Fragment &other : warp.fragments)
-      if (other.mask & missing && other.pc != fragment.pc)
-        return text + ", got them at " +
-               describePlace(worker.launch.program, codeAt(warp, other.pc));
-    return text + ", got them elsewhere";
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,7 +211,7 @@ private:
     case Flow::Exit:
       return exit(active);
     case Flow::Trap:
-      return trap(active);
+      return trap(at, active);
     case Flow::Phase:
     case Flow::Products:
     case Flow::ClusterWait:
@@ -288,7 +259,7 @@ private:
       });
       rest &= ~same;
       if (value >= targets.size())
-        return trap(same);
+        return trap(at, same);
       leave(targets[value], same);
     }
     ++pc;
@@ -303,9 +274,13 @@ private:
     ++pc;
   }
 
-  void trap(Mask active) {
-    worker.report(FindingKind::Trap, warp, pc, __builtin_ctz(active), 0,
-                  [] { return "expected to go on, got a trap"; });
+  /// Of an instruction that says itself why, or with none.
+  void trap(const Instruction &at, Mask active) {
+    if (at.run)
+      at.run(warp, at, active);
+    else
+      worker.report(FindingKind::Trap, warp, pc, __builtin_ctz(active), 0,
+                    [] { return "expected to go on, got a trap"; });
     warp.block->abandoned = true;
     goesOn = false;
     quantum = 0;

@@ -283,6 +283,31 @@ TEST(OutputDir, LeavesNothingAfterASignal) {
   }
 }
 
+/// The signal comes somewhere between the making and the end of a folder.
+TEST(OutputDir, LeavesNothingWheneverASignalComes) {
+  TempFolder parent;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0)
+      for (;;) {
+        publish(parent.file("out"), 1);
+        (void)!write(ready[1], "x", 1);
+      }
+    char byte;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    usleep(attempt * 25);
+    kill(child, SIGTERM);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(WTERMSIG(status), SIGTERM);
+    EXPECT_EQ(parent.entries(), std::vector<std::string>{"out"});
+    close(ready[0]);
+    close(ready[1]);
+  }
+}
+
 TEST(OutputDir, LeavesNothingAfterACrash) {
   TempFolder parent;
   int *volatile nowhere = nullptr;

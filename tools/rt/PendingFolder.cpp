@@ -85,6 +85,10 @@ static void removeFiles() {
 void removePendingFolder() {
   if (getpid() != pending.owner)
     return;
+  // A handler on this thread would wait below for what it interrupts.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   State armed = State::Armed;
   if (pending.state.compare_exchange_strong(armed, State::Removing)) {
     removeFiles();
@@ -93,6 +97,7 @@ void removePendingFolder() {
   // Two threads that crash: the second must not end the process too early.
   while (pending.state == State::Removing)
     sched_yield();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 static void onSignal(int number) {

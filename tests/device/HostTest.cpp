@@ -1,4 +1,4 @@
-//===- ModesTest.cpp - devices on the host under other modes --------------===//
+//===- HostTest.cpp - devices on the host and their caller ----------------===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,7 +11,12 @@
 
 #include "tests/device/Support.h"
 
+#include <atomic>
 #include <cfenv>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace raytention;
 using namespace raytention::device;
@@ -85,12 +90,35 @@ void sameUnderEveryMode(std::function<std::shared_ptr<Device>()> make) {
   }
 }
 
-TEST(Modes, TheCpuComputesAlikeUnderAll) {
+TEST(Host, TheCpuComputesAlikeUnderAllModes) {
   sameUnderEveryMode([] { return createCpuDevice(3); });
 }
 
-TEST(Modes, ThePtxMachineComputesAlikeUnderAll) {
+TEST(Host, ThePtxMachineComputesAlikeUnderAllModes) {
   sameUnderEveryMode([] { return createSimtDevice(); });
+}
+
+/// The child finds the device as it was in the middle of a launch.
+TEST(Host, TheCpuComputesInTheChildOfAFork) {
+  auto device = createCpuDevice(2);
+  std::vector<float> expected = invert(*device);
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop)
+      EXPECT_EQ(invert(*device), expected);
+  });
+  for (int fork = 0; fork < 30; ++fork) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      alarm(120);
+      _exit(invert(*device) == expected ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  other.join();
 }
 
 } // namespace

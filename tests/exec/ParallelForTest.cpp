@@ -12,8 +12,13 @@
 
 #include <cfloat>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <set>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace raytention::cpu;
 
@@ -81,12 +86,35 @@ TEST(ParallelFor, RefusedWorkspaceIsAnError) {
   WorkerPool pool(2);
   llvm::Error error = pool.parallelFor(doNothing, 4, INT64_MAX - 5000, nullptr);
   EXPECT_EQ(llvm::toString(std::move(error)),
-            "expected 9223372036854770807 bytes of workspace for each of 2 "
-            "workers, got a refusal from the system; use fewer threads or a "
-            "smaller tile");
+            "expected 9223372036854770807 bytes of workspace for one of 2 "
+            "workers at least, got a refusal from the system; use a smaller "
+            "tile");
   error = pool.parallelFor(doNothing, 4, -1, nullptr);
   EXPECT_EQ(llvm::toString(std::move(error)),
             "expected a workspace of at least 0 bytes, got -1");
+}
+
+/// A worker that gets no workspace leaves its part to the others.
+TEST(ParallelFor, OneWorkspaceIsEnough) {
+  pid_t child = fork();
+  if (child == 0) {
+    WorkerPool pool(3);
+    std::vector<int64_t> sums(100, 0);
+    llvm::cantFail(pool.parallelFor(square, 100, 512, sums.data()));
+    long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    constexpr int64_t large = int64_t(1) << 30;
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + large + large / 2;
+    setrlimit(RLIMIT_AS, &limit);
+    if (llvm::Error error = pool.parallelFor(square, 100, large, sums.data()))
+      _exit(2);
+    _exit(sums[99] == 2 * (64 * 99 + 63 * 32) ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(ParallelFor, CallbackUsesTheContextOfItsThread) {

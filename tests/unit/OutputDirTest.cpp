@@ -17,6 +17,8 @@
 #include <csignal>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -281,6 +283,31 @@ TEST(OutputDir, LeavesNothingAfterASignal) {
   }
 }
 
+/// The signal comes somewhere between the making and the end of a folder.
+TEST(OutputDir, LeavesNothingWheneverASignalComes) {
+  TempFolder parent;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0)
+      for (;;) {
+        publish(parent.file("out"), 1);
+        (void)!write(ready[1], "x", 1);
+      }
+    char byte;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    usleep(attempt * 25);
+    kill(child, SIGTERM);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(WTERMSIG(status), SIGTERM);
+    EXPECT_EQ(parent.entries(), std::vector<std::string>{"out"});
+    close(ready[0]);
+    close(ready[1]);
+  }
+}
+
 TEST(OutputDir, LeavesNothingAfterACrash) {
   TempFolder parent;
   int *volatile nowhere = nullptr;
@@ -299,6 +326,47 @@ TEST(OutputDir, LeavesNothingAfterACrash) {
                              })),
             SIGSEGV);
   EXPECT_EQ(parent.entries().size(), 0u);
+}
+
+/// A process that was killed leaves its folder to the next one.
+TEST(OutputDir, RemovesFoldersOfTheDead) {
+  TempFolder parent;
+  EXPECT_EQ(WTERMSIG(endedBy(parent, [] { raise(SIGKILL); })), SIGKILL);
+  ASSERT_EQ(parent.entries().size(), 1u);
+  std::string stale = parent.file(parent.entries()[0]);
+  auto setAge = [&](const std::string &folder, time_t age) {
+    struct timespec then = {time(nullptr) - age, 0};
+    struct timespec times[] = {then, then};
+    ASSERT_EQ(utimensat(AT_FDCWD, folder.c_str(), times, 0), 0);
+  };
+  EXPECT_EQ(publish(parent.file("out"), 1), ""); // it may be starting
+  EXPECT_EQ(parent.entries().size(), 2u);
+  setAge(stale, 3600);
+  EXPECT_EQ(publish(parent.file("other"), 1), ""); // not its own
+  EXPECT_EQ(parent.entries().size(), 3u);
+  {
+    auto folder = OutputDir::create(parent.file("out"), names);
+    ASSERT_TRUE(bool(folder));
+    std::string own = (*folder)->temporaryPath().str();
+    setAge(own, 3600);
+    // Another process finds it locked.
+    pid_t child = fork();
+    if (child == 0) {
+      int lock = open(own.c_str(), O_RDONLY | O_DIRECTORY);
+      _exit(lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(parent.entries(), (std::vector<std::string>{"other", "out"}));
+  // One that holds more than results is no one's to remove.
+  std::string mine = parent.file("out.tmp-abcdef");
+  llvm::sys::fs::create_directory(mine);
+  writeFile(mine + "/letter.txt", "mine");
+  setAge(mine, 3600);
+  EXPECT_EQ(publish(parent.file("out"), 2), "");
+  EXPECT_EQ(readFile(mine + "/letter.txt"), "mine");
 }
 
 /// What others do about a signal stays as it is, then and later.

@@ -8,6 +8,9 @@
 
 #include "tools/rt/PendingFolder.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -15,8 +18,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +42,7 @@ struct Pending {
   char files[maxFiles][PATH_MAX];
   int numFiles = 0;
   pid_t owner = 0; ///< a child that was forked off removes nothing
+  int lock = -1;   ///< on the folder, as long as the process lives
   std::atomic<State> state{State::Idle};
   bool taken[NSIG] = {};
   /// A stack for the handler where the thread's own has overflowed.
@@ -78,6 +85,10 @@ static void removeFiles() {
 void removePendingFolder() {
   if (getpid() != pending.owner)
     return;
+  // A handler on this thread would wait below for what it interrupts.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
   State armed = State::Armed;
   if (pending.state.compare_exchange_strong(armed, State::Removing)) {
     removeFiles();
@@ -86,6 +97,7 @@ void removePendingFolder() {
   // Two threads that crash: the second must not end the process too early.
   while (pending.state == State::Removing)
     sched_yield();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 static void onSignal(int number) {
@@ -118,7 +130,49 @@ static void takeSignals() {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Those of processes that were killed
+//===----------------------------------------------------------------------===//
+
+/// Removes `folder` if it is ours and no process has its lock.
+static void removeIfStale(const std::string &folder,
+                          llvm::ArrayRef<StringRef> names) {
+  // Between its making and its locking a folder looks stale.
+  constexpr time_t age = 60;
+  struct stat status;
+  int lock =
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (lock < 0)
+    return;
+  if (fstat(lock, &status) == 0 && status.st_uid == geteuid() &&
+      status.st_mtime + age < time(nullptr) &&
+      flock(lock, LOCK_EX | LOCK_NB) == 0) {
+    for (StringRef name : names)
+      unlink((folder + "/" + name.str()).c_str());
+    rmdir(folder.c_str());
+  }
+  close(lock);
+}
+
+static void removeStale(StringRef pattern, llvm::ArrayRef<StringRef> names) {
+  StringRef begin = llvm::sys::path::filename(pattern).drop_back(6);
+  std::error_code code;
+  for (llvm::sys::fs::directory_iterator
+           it(llvm::sys::path::parent_path(pattern), code),
+       end;
+       it != end && !code; it.increment(code)) {
+    StringRef name = llvm::sys::path::filename(it->path());
+    if (name.size() == begin.size() + 6 && name.starts_with(begin))
+      removeIfStale(it->path(), names);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The folder
+//===----------------------------------------------------------------------===//
+
 int makePendingFolder(std::string &name, llvm::ArrayRef<StringRef> names) {
+  removeStale(name, names);
   // No signal may come between the folder and its registration.
   sigset_t all, before;
   sigfillset(&all);
@@ -133,6 +187,8 @@ int makePendingFolder(std::string &name, llvm::ArrayRef<StringRef> names) {
     for (StringRef file : names.take_front(Pending::maxFiles))
       copyPath(pending.files[pending.numFiles++], name + "/" + file.str());
     pending.owner = getpid();
+    pending.lock = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    flock(pending.lock, LOCK_EX | LOCK_NB);
     pending.state = State::Armed;
     takeSignals();
   }
@@ -151,6 +207,7 @@ void keepPendingFolder() {
         now.sa_handler == onSignal)
       signal(number, SIG_DFL);
   sigaltstack(&pending.stackBefore, nullptr);
+  close(pending.lock);
 }
 
 } // namespace raytention::tool

@@ -20,7 +20,8 @@ namespace raytention::tool {
 /// new one. Until keepPendingFolder() it goes, with the files `names` in it,
 /// when a signal ends the process: one from outside, a limit or a crash.
 /// Signals that are ignored or have a handler stay with it. Only SIGKILL leaves
-/// the folder. One may be pending at a time. Returns errno, or 0.
+/// the folder; the next of the same template removes it, if it has been there
+/// for a minute. One may be pending at a time. Returns errno, or 0.
 int makePendingFolder(std::string &name, llvm::ArrayRef<llvm::StringRef> names);
 
 /// Removes the folder and its files now. May be called from the handler of a

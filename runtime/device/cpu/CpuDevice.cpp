@@ -122,6 +122,7 @@ Error CpuDevice::run(const EntryPoint &entry, const LaunchShape &shape,
                      const Arguments &arguments) {
   std::vector<void *> pointers = arguments.pointers();
   int64_t tasks = shape.grid.x * shape.grid.y * shape.grid.z;
+  ForkGuard guard; // a child could not unlock the mutex
   std::lock_guard<std::mutex> lock(mutex);
   return addContext(pool.parallelFor(entry.function, tasks, shape.sharedBytes,
                                      pointers.data()),

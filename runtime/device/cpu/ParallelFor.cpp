@@ -64,15 +64,14 @@ Error WorkerPool::parallelFor(TaskFunction body, int64_t tasks,
     abandonWorkspaces();
   running = true;
   std::atomic<int64_t> next{0};
-  std::atomic<bool> refused{false};
+  std::atomic<int> serving{0};
   auto work = [&](int worker) {
     Workspace &workspace = workspaces[worker];
-    if (!workspace.resize(workspaceBytes)) {
-      refused = true;
-      return;
-    }
+    if (!workspace.resize(workspaceBytes))
+      return; // the others do its part
+    ++serving;
     FloatEnvironment::flushDenormals();
-    while (!refused) {
+    for (;;) {
       int64_t task = next.fetch_add(1, std::memory_order_relaxed);
       if (task >= tasks)
         return;
@@ -85,13 +84,13 @@ Error WorkerPool::parallelFor(TaskFunction body, int64_t tasks,
     if (workspaces[worker].bytes != workspaceBytes)
       workspaces[worker].resize(0);
   running = false;
-  if (refused)
+  if (!serving)
     return createStringError(
         std::make_error_code(std::errc::not_enough_memory),
         "expected " + Twine(workspaceBytes) +
-            " bytes of workspace for each of " + Twine(workers) +
-            " workers, got a refusal from the system; use fewer threads or a "
-            "smaller tile");
+            " bytes of workspace for one of " + Twine(workers) +
+            " workers at least, got a refusal from the system; use a smaller "
+            "tile");
   return Error::success();
 }
 

@@ -44,7 +44,7 @@ public:
   /// Tasks are independent, so the result does not depend on the workers.
   /// A task rounds to nearest, with denormals taken as zero and no traps,
   /// whatever the modes of the caller, who finds them as they were. Fails,
-  /// with some tasks not run, where a workspace cannot be allocated.
+  /// with no task run, where no worker gets its workspace.
   llvm::Error parallelFor(TaskFunction body, int64_t tasks,
                           int64_t workspaceBytes, void *arguments);
 

@@ -96,6 +96,43 @@ TEST(Extreme, DoubleIsBetterThanWhatItChecks) {
   EXPECT_GT(rows, 1000);
 }
 
+/// A fault of a few times what is allowed is seen wherever anything is checked.
+TEST(Extreme, PlantedFaultsAreSeen) {
+  CheckOptions options = sharpOptions();
+  int64_t seen = 0;
+  for (DType dtype : {DType::F32, DType::F64})
+    for (unsigned seed = 0; seed < 40; ++seed) {
+      options.dtype = dtype;
+      Problem p = drawProblem(seed);
+      std::vector<Row> own = test::run(p, 1, oracleArithmetic(dtype));
+      auto verdict = [&] {
+        CheckReport report;
+        EXPECT_FALSE(check(
+            p, allRows(p),
+            [&](RowId id, double *x) {
+              std::copy(own[id.row].x.begin(), own[id.row].x.end(), x);
+            },
+            options, report));
+        return report;
+      };
+      CheckReport clean = verdict();
+      double maxKey = measureScales(p, allRows(p), options).maxKey;
+      for (size_t c = 0; c < p.channels.size(); ++c) {
+        const CheckItem &item = clean.items[c];
+        EXPECT_NE(item.verdict, Verdict::Failed) << describe(p, seed);
+        double &x = own.back().x[test::offsetOf(p, c)], kept = x;
+        x += 4 * (item.tol * item.magnitude + item.scoreError +
+                  unitRoundoff(dtype) * std::max(maxKey, 2.0)) +
+             1e-37;
+        seen += verdict().items[c].verdict == Verdict::Failed;
+        EXPECT_EQ(verdict().items[c].verdict, Verdict::Failed)
+            << item.name << ", " << describe(p, seed);
+        x = kept;
+      }
+    }
+  EXPECT_GT(seen, 500);
+}
+
 TEST(Extreme, GradientsInDoubleAreBetterThanWhatTheyCheck) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     Problem p = drawProblem(seed);

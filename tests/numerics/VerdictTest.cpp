@@ -109,6 +109,19 @@ TEST(ScoreError, FollowsMetricAndPrecision) {
   }
 }
 
+/// Where every distance of l2 is short, all are taken by differences.
+TEST(ScoreError, IsSmallWhereAllKeysAreNear) {
+  Problem problem = makeProblem(1, {100, 101}, {100.5, 101.25});
+  problem.metric = Metric::L2;
+  auto e = [&] {
+    return measureScales(problem, allRows(problem), optionsFor(DType::F32)).e;
+  };
+  EXPECT_DOUBLE_EQ(e(), scoreErrorFactor(true, 1) * 0x1p-24 * 0.5);
+  problem.table[1] = 120;
+  EXPECT_DOUBLE_EQ(e(), 16 * scoreErrorFactor(false, 1) * 0x1p-24 *
+                            std::sqrt(101 * 101 + 120 * 120));
+}
+
 TEST(ScoreError, HasAFactorForEveryWidth) {
   for (int64_t width : {1, 2, 63, 64, 65, 8192, 1 << 20})
     for (bool exact : {false, true}) {

@@ -201,6 +201,89 @@ TEST(Backward, FindsPlantedFaults) {
     }
 }
 
+/// With or without a check: the gradient is named, and no file is left.
+TEST(Backward, NamesAGradientThatIsNotFinite) {
+  using oracle::Gradients;
+  const std::pair<const char *, oracle::GradientPart Gradients::*> parts[] = {
+      {"dq", &Gradients::queries},
+      {"dtable", &Gradients::table},
+      {"dtau", &Gradients::tau},
+      {"dgammas", &Gradients::gammas}};
+  for (auto [name, part] : parts)
+    for (double value : {double(INFINITY), double(NAN)})
+      for (bool check : {false, true}) {
+        TempFolder folder;
+        std::vector<std::string> args =
+            backwardArgs({"--out", folder.file("bad")});
+        if (check)
+          args.push_back("--check");
+        ToolOutput output = runRtOnOracle(
+            args, [&, part = part](Gradients &gradients, int64_t) {
+              (gradients.*part).values.back() = value;
+            });
+        EXPECT_EQ(output.code, 1) << output.out << output.err;
+        EXPECT_TRUE(
+            has(output.err, std::string(name) + ": expected finite values"))
+            << output.err;
+        EXPECT_EQ(llvm::StringRef(output.err).count('\n'), 1u) << output.err;
+        EXPECT_EQ(folder.entries().size(), 0u);
+      }
+}
+
+/// A tenth of a millionth of the key's length from it, with scores of 1e5.
+TEST(Backward, SaysWhatIsUncheckedAndWhatIsZero) {
+  TempFolder folder;
+  writeFile(folder.file("q.npy"),
+            npyBytes<float>(NpyType::F4, {1, 2, 1}, {1e3f, 1e3f}));
+  writeFile(folder.file("k.npy"),
+            npyBytes<float>(NpyType::F4, {1, 1}, {1000.25f}));
+  writeFile(folder.file("i.npy"),
+            npyBytes<int32_t>(NpyType::I4, {1, 2}, {0, 0}));
+  std::vector<std::string> args = {"run",
+                                   "--check",
+                                   "--ids",
+                                   folder.file("i.npy"),
+                                   "--queries",
+                                   folder.file("q.npy"),
+                                   "--table",
+                                   folder.file("k.npy"),
+                                   "--channels",
+                                   "max_score,decay:backward:0",
+                                   "--gammas",
+                                   "0.5",
+                                   "--backward",
+                                   "--out",
+                                   folder.file("out")};
+  ToolOutput output = runRtOnOracle(args);
+  EXPECT_EQ(output.code, 1) << output.err;
+  EXPECT_TRUE(has(output.out, "check of all 2 rows: unchecked")) << output.out;
+  EXPECT_TRUE(has(output.out, "unchecked: the score error")) << output.out;
+  EXPECT_TRUE(has(output.out, "passed (the true value is 0 within rounding"))
+      << output.out;
+  EXPECT_FALSE(has(output.out, "FAILED")) << output.out;
+  EXPECT_EQ(folder.entries().size(), 3u); // no out
+  args.push_back("--json");
+  llvm::json::Object report = parseReport(runRtOnOracle(args));
+  const llvm::json::Object *check = report.getObject("check");
+  ASSERT_TRUE(check);
+  EXPECT_TRUE(check->get("passed")->getAsNull());
+  auto item = [&](size_t n) {
+    return (*check->getArray("items"))[n].getAsObject();
+  };
+  EXPECT_EQ(item(0)->getString("name"), "max_score");
+  EXPECT_TRUE(item(0)->get("passed")->getAsNull());
+  EXPECT_EQ(item(1)->getBoolean("passed"), true);
+  EXPECT_EQ(item(1)->getBoolean("zero"), false);
+  EXPECT_EQ(item(5)->getString("name"), "dgammas");
+  EXPECT_EQ(item(5)->getBoolean("zero"), true);
+  EXPECT_EQ(item(5)->getBoolean("passed"), true);
+  // A failure outweighs it.
+  ToolOutput failed = runRtOnOracle(
+      args, [](oracle::Gradients &g, int64_t) { g.gammas.values[0] = 1; });
+  EXPECT_EQ(parseReport(failed).getObject("check")->getBoolean("passed"),
+            false);
+}
+
 /// The second query is as far from either key: its largest score has a kink
 /// there, seen from the query and from both keys.
 TEST(Backward, GradcheckCountsKinks) {
@@ -249,7 +332,58 @@ TEST(Backward, SampledChecksMaskTheGradient) {
       << output.out;
 }
 
+/// Decay bases at the end of the domain, temperatures about their floor.
+TEST(Backward, GradcheckStaysInTheDomain) {
+  for (const char *options :
+       {"--gammas 7.888609052210118e-31,1e-30,1e-20,1e-9,1e-3",
+        "--gammas 7.888609052210118e-31,1e-30,1e-20,1e-9,1e-3 --decay-origin "
+        "query",
+        "--gammas 1,1,0.99999999,1e-6,1", "--tau 0.01", "--tau 0.0100000001",
+        "--tau 0.0099999999", "--tau 1e-5"}) {
+    std::vector<std::string> args = {
+        "run",       "--text", plays,        "--vocab", "word",
+        "--seq-len", "6",      "--d-model",  "4",       "--backward",
+        "--dtype",   "f64",    "--gradcheck"};
+    llvm::SmallVector<llvm::StringRef> words;
+    llvm::StringRef(options).split(words, ' ', -1, false);
+    for (llvm::StringRef word : words)
+      args.push_back(word.str());
+    ToolOutput output = runRtOnOracle(args);
+    EXPECT_EQ(output.code, 0) << options << output.out << output.err;
+    for (const char *item : {"dtau ", "dgammas "}) { // none is skipped
+      llvm::StringRef line =
+          llvm::StringRef(output.out).split(std::string("\n  ") + item).second;
+      EXPECT_TRUE(has(line.split('\n').first.str(), item[1] == 't'
+                                                        ? "1 of 1          0"
+                                                        : "5 of 5          0"))
+          << options << output.out;
+    }
+  }
+}
+
 /// The compiled attention itself.
+/// On the floor of tau, as the path rounds it, and under it; the second list
+/// has no other gradient of tau.
+TEST(Backward, PassesItsChecksAtTheFloorOfTau) {
+  for (auto [dtype, tau] :
+       {std::pair{"f32", "0.01"}, std::pair{"bf16", "0.01"},
+        std::pair{"f64", "0.001"}, std::pair{"f64", "0.01"}}) {
+    auto args = [&, dtype = dtype, tau = tau](const char *channels) {
+      return std::vector<std::string>{
+          "run",       "--text",  plays,        "--vocab",    "word",
+          "--seq-len", "6",       "--d-model",  "2",          "--tau",
+          tau,         "--dtype", dtype,        "--channels", channels,
+          "--gammas",  "0.9",     "--backward", "--check"};
+    };
+    ToolOutput output = runRt(args("decay:backward:0,spread"));
+    EXPECT_EQ(output.code, 0) << dtype << tau << output.out;
+    if (dtype[0] == 'b') // not what the stand-in reads
+      continue;
+    output = runRtOnOracle(args("centroid,decay:backward:0,entropy"));
+    EXPECT_EQ(output.code, 0) << dtype << tau << output.out;
+  }
+}
+
 /// Scores of tens of thousands: distances that cancel must not meet.
 TEST(Backward, StaysExactAtLowTemperatures) {
   for (const char *channels : {"predecessor,spread", "spread,predecessor"}) {

@@ -8,6 +8,7 @@
 
 #include "tests/unit/OracleAttention.h"
 
+#include "tools/oracle/Check.h"
 #include "tools/rt/Run.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -145,6 +146,8 @@ private:
                           ? static_cast<const int64_t *>(in.ids)[n]
                           : static_cast<const int32_t *>(in.ids)[n]);
     p.tau = in.tau;
+    p.tauFloor = oracle::temperatureFloor(isDouble() ? oracle::DType::F64
+                                                     : oracle::DType::F32);
     p.gammas = in.gammas;
     p.queryOffset = in.queryOffset;
     p.lengths.assign(in.lengths, in.lengths + in.batch);

@@ -221,20 +221,100 @@ TEST_F(Validate, RefusesValues) {
           "values that are finite in bf16", "3.4e+38 at [1, 1]");
 }
 
-TEST_F(Validate, RefusesNormsThatOverflow) {
-  std::vector<double> table(15, 0.25);
-  table[4] = 1e25;
-  writeFile(folder.file("far.npy"), npyBytes(NpyType::F8, {5, 3}, table));
-  refuses({"--ids", "@ids.npy", "--table", "@far.npy"}, "squared norms",
-          "a squared norm of 1.00e+50 at row 1");
-  // The spread of such distances does not fit either, though they do.
-  table[4] = 1e13;
-  writeFile(folder.file("far.npy"), npyBytes(NpyType::F8, {5, 3}, table));
-  refuses({"--ids", "@ids.npy", "--table", "@far.npy"}, "squared norms",
-          "a squared norm of 1.00e+26");
-  EXPECT_EQ(messageOf(assemble({"--ids", "@ids.npy", "--table", "@far.npy",
-                                "--channels", "centroid"})),
-            "");
+TEST_F(Validate, RefusesNormsBeyondTheDomain) {
+  auto table = [&](double value) {
+    std::vector<double> values(15, 0.25);
+    values[4] = value;
+    writeFile(folder.file("far.npy"), npyBytes(NpyType::F8, {5, 3}, values));
+  };
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--ids", "@ids.npy", "--table", "@far.npy",
+                               "--queries", "@q.npy"});
+    return more;
+  };
+  table(1e25);
+  refuses(with({}), "(max ||q|| + max ||k||)^2 up to 2^120 in f32",
+          "1.00e+50, from ||q|| = 8.66e-01 at [0, 0], ||k|| = 1.00e+25 at [1] "
+          "and tau = 1");
+  // Distances of that size fit, what is made of them does not.
+  table(2e17);
+  refuses(with({"--tau", "0.001", "--channels", "centroid"}),
+          "(max ||q|| + max ||k||)^2 / t up to 2^120 in f32", "4.00e+36");
+  table(1e10);
+  refuses(with({"--channels", "spread"}), "the largest possible ||x||^2",
+          "1.00e+40");
+  refuses(with({"--channels", "max_score"}), "the largest possible ||x||^2",
+          "1.00e+40");
+  for (const char *metric : {"sq_l2", "l2"})
+    EXPECT_EQ(messageOf(assemble(
+                  with({"--channels", "centroid", "--metric", metric}))),
+              "");
+  EXPECT_EQ(messageOf(assemble(with({"--metric", "l2"}))), "");
+  table(1e17);
+  EXPECT_EQ(messageOf(assemble(with({"--channels", "centroid"}))), "");
+}
+
+TEST_F(Validate, RefusesNormsBeyondTheDomainOfDouble) {
+  auto with = [&](double value, std::vector<std::string> more) {
+    writeFile(folder.file("far.npy"),
+              npyBytes(NpyType::F8, {5, 3}, std::vector<double>(15, value)));
+    more.insert(more.begin(), {"--ids", "@ids.npy", "--table", "@far.npy",
+                               "--queries", "@q.npy", "--dtype", "f64"});
+    return more;
+  };
+  refuses(with(1e300, {}), "(max ||q|| + max ||k||)^2 up to 2^1000 in f64",
+          "3.00e+600");
+  refuses(with(1e150, {}), "the largest possible ||x||^2 up to 2^1000",
+          "9.00e+600");
+  EXPECT_EQ(messageOf(assemble(with(1e150, {"--channels", "top:1"}))), "");
+  EXPECT_EQ(messageOf(assemble(with(1e-161, {}))), "");
+}
+
+/// Of rows that no visible position reads nothing is asked.
+TEST_F(Validate, TakesAnythingInPadding) {
+  std::vector<float> queries(24, 0.5f), table(15, 0.25f), dy(8 * 3, 1);
+  for (int n = 18; n < 24; ++n) // rows 2 and 3 of sequence 1
+    queries[n] = dy[n] = n % 2 ? std::nanf("") : 1e38f;
+  for (int n = 6; n < 12; ++n) // 2 and 3, which only padding names
+    table[n] = n % 2 ? -INFINITY : 3e38f;
+  ids("pad.npy", {2, 4}, {0, 1, 4, 0, 1, 0, 2, 3});
+  floats("q.npy", {2, 4, 3}, queries);
+  floats("t.npy", {5, 3}, table);
+  floats("g.npy", {2, 4, 3}, dy);
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--ids", "@pad.npy", "--queries", "@q.npy",
+                               "--table", "@t.npy", "--grad", "@g.npy",
+                               "--backward", "--channels", "centroid"});
+    return more;
+  };
+  for (const char *dtype : {"f32", "f64"})
+    EXPECT_EQ(messageOf(assemble(with({"--lengths", "4,2", "--dtype", dtype}))),
+              "");
+  refuses(with({"--lengths", "4,3"}), "values that are finite in f32",
+          "nan at [1, 2, 1]");
+  ids("pad.npy", {2, 4}, {0, 1, 3, 0, 1, 0, 2, 3});
+  refuses(with({"--lengths", "4,2"}), "values that are finite in f32",
+          "-inf at [3, 0]");
+  ids("pad.npy", {2, 4}, {0, 1, 4, 0, 1, 0, 2, 5});
+  refuses(with({"--lengths", "4,2"}), "ids in 0..4", "5 at [1, 3]");
+}
+
+TEST_F(Validate, RefusesLargeGradients) {
+  auto with = [&](double value, std::vector<std::string> more) {
+    std::vector<double> dy(24, 1);
+    dy[13] = -value;
+    writeFile(folder.file("g.npy"), npyBytes(NpyType::F8, {2, 4, 3}, dy));
+    more.insert(more.begin(), {"--ids", "@ids.npy", "--table", "@t.npy",
+                               "--queries", "@q.npy", "--grad", "@g.npy",
+                               "--channels", "centroid", "--backward"});
+    return more;
+  };
+  EXPECT_EQ(messageOf(assemble(with(0x1p60, {}))), "");
+  refuses(with(0x1p61, {}), "|dy| up to 2^60 in f32",
+          "-2.30584301e+18 at [1, 0, 1]");
+  EXPECT_EQ(messageOf(assemble(with(0x1p500, {"--dtype", "f64"}))), "");
+  refuses(with(0x1p501, {"--dtype", "f64"}), "|dy| up to 2^500 in f64",
+          "at [1, 0, 1]");
 }
 
 TEST_F(Validate, RefusesGammasAndTau) {

@@ -156,6 +156,10 @@ double oracle::gradientTolerance(DType dtype) {
   return 1e-2;
 }
 
+double oracle::largestTerms(DType dtype) {
+  return dtype == DType::F64 ? 0x1p1000 : 0x1p120;
+}
+
 Error oracle::checkGradients(const Problem &problem,
                              const std::vector<RowId> &rows,
                              const SignalGradient &dSignals,

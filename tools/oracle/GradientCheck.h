@@ -30,6 +30,10 @@ namespace oracle {
 /// The tolerance of gradients: 1e-10, 1e-4, 1e-2.
 double gradientTolerance(DType dtype);
 
+/// A computed gradient is finite where its absolute terms, see GradientPart,
+/// stay below this: 2^1000, else 2^120.
+double largestTerms(DType dtype);
+
 /// Element `index` of a computed gradient, in C order.
 using GradientValue = std::function<double(int64_t index)>;
 

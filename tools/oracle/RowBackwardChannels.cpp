@@ -10,6 +10,7 @@
 
 #include "tools/oracle/Sum.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace raytention;
@@ -17,6 +18,11 @@ using namespace raytention::oracle;
 
 template <typename Real> static double size(Real value) {
   return std::fabs(static_cast<double>(value));
+}
+
+/// |g| as a path may have it that rounds `terms`, where all of them cancel.
+static double roundedSize(double size, double terms) {
+  return size + 0x1p-24 * terms;
 }
 
 template <typename Real>
@@ -30,7 +36,7 @@ void RowBackward<Real>::addWeighted(const RowWeights<Real> &channel) {
     terms.change[j] =
         v * (alongMove * channel.moveNorm * channel.reach[j] +
              alongY * std::fabs(channel.yDot(j)) + alongGradient * size(h));
-    scores.terms[j] += v * channel.absoluteH(j);
+    scores.terms[j] += v * std::max(channel.absoluteH(j), size(h));
   }
   if (channel.isNormalised()) {
     addNormalised(channel, terms.parts, terms.change);
@@ -79,8 +85,8 @@ void RowBackward<Real>::addGamma(const RowWeights<Real> &channel,
     Real factor = channel.powerFactor(j), fromMean = factor - mean.value();
     value.add(parts[j] * fromMean);
     bound += bounds[j] * size(fromMean);
-    terms +=
-        static_cast<double>(channel.v[j]) * channel.absoluteH(j) * size(factor);
+    terms += static_cast<double>(channel.v[j]) *
+             std::max(channel.absoluteH(j), size(channel.h(j))) * size(factor);
   }
   int64_t n = channel.channel.arg;
   gammas.values[n] += value.value();
@@ -98,7 +104,7 @@ template <typename Real> void RowBackward<Real>::addSpread(int64_t offset) {
     double w = weight(j), deviation = std::fabs(dist(j) - mean);
     terms.parts[j] = g * p.tau * gradient.weights[j] *
                      (row->dist[j] - row->dist[row->nearest]);
-    terms.absolute[j] = all * tau0 * w * dist(j);
+    terms.absolute[j] = roundedSize(all, gTerms) * tau0 * w * dist(j);
     terms.change[j] = tau0 * w * moved[offset] * deviation;
     terms.changeTerms[j] = tau0 * w * gTerms * deviation;
     terms.own[j] = tau0 * w * all * t;
@@ -130,7 +136,8 @@ template <typename Real> void RowBackward<Real>::addEntropy(int64_t offset) {
     Real log = logWeight(j) + isAbove(j);
     double fromMean = size(log - meanLog);
     terms.parts[j] = -g * gradient.weights[j] * (log - base);
-    terms.absolute[j] = all * w * size(log);
+    terms.absolute[j] =
+        roundedSize(all, gradient.terms[offset]) * w * size(log);
     // log w_j changes with the other weights too, but alike for all keys above
     // the threshold.
     terms.change[j] = w * (moved[offset] * fromMean + all * std::fabs(below));

@@ -37,24 +37,54 @@ double squaredNorm(const double *values, int64_t width) {
   return sum;
 }
 
-/// The largest distance of a checked row from a key that it sees.
-double largestDistance(const Problem &p, const std::vector<RowId> &rows,
-                       int threads) {
+/// The pairs of a checked row and a key that it sees. Near: what l2 recomputes
+/// by differences, well within its limit.
+struct Pairs {
+  double largest = 0, largestNear = 0; ///< squared distances
+  bool allNear = true;
+
+  void add(double square, double norms) {
+    largest = std::max(largest, square);
+    if (square < 0x1p-11 * norms)
+      largestNear = std::max(largestNear, square);
+    else
+      allNear &= square == 0;
+  }
+  void merge(const Pairs &other) {
+    largest = std::max(largest, other.largest);
+    largestNear = std::max(largestNear, other.largestNear);
+    allNear &= other.allNear;
+  }
+};
+
+Pairs measurePairs(const Problem &p, const std::vector<RowId> &rows,
+                   int threads) {
   int workers = workerCount(threads);
-  std::vector<double> largest(workers, 0.0);
+  std::vector<Pairs> pairs(workers);
   std::vector<std::vector<double>> scratch(workers);
+  std::vector<double> norms(p.vocab, -1); // of tokens that are seen
+  for (RowId id : rows)
+    for (int64_t j = p.visibleKeys(id.batch, id.row); j-- > 0;)
+      if (double &norm = norms[p.sequence(id.batch)[j]]; norm < 0)
+        norm = squaredNorm(p.key(id.batch, j), p.dModel);
   forEachIndex(rows.size(), workers, [&](size_t n, int worker) {
     RowId id = rows[n];
+    const int64_t *ids = p.sequence(id.batch);
+    const double *query = p.query(id.batch, id.row);
     std::vector<double> &squares = scratch[worker];
     squares.resize(p.visibleKeys(id.batch, id.row));
-    squaredDistances(p.query(id.batch, id.row), p.table.data(),
-                     p.sequence(id.batch), squares.size(), p.dModel,
+    if (squares.empty())
+      return;
+    squaredDistances(query, p.table.data(), ids, squares.size(), p.dModel,
                      squares.data());
-    for (double square : squares)
-      largest[worker] = std::max(largest[worker], square);
+    double own = squaredNorm(query, p.dModel);
+    for (size_t j = 0; j < squares.size(); ++j)
+      pairs[worker].add(squares[j], own + norms[ids[j]]);
   });
-  double square = *std::max_element(largest.begin(), largest.end());
-  return p.metric == Metric::L2 ? std::sqrt(square) : square;
+  Pairs all;
+  for (const Pairs &some : pairs)
+    all.merge(some);
+  return all;
 }
 
 /// The norms of the checked rows and of the keys that they see.
@@ -83,6 +113,25 @@ Norms measureNorms(const Problem &p, const std::vector<RowId> &rows) {
     norms.maxSum = std::max(norms.maxSum, maxQuery[b] + maxKey);
   }
   return norms;
+}
+
+/// How wrong a distance may be, in units of rounding.
+double distanceError(const Problem &p, const std::vector<RowId> &rows,
+                     const Norms &norms, const CheckOptions &options) {
+  auto factor = [&](bool byDifferences) {
+    return options.scoreFactor > 0 ? options.scoreFactor
+                                   : scoreErrorFactor(byDifferences, p.dModel);
+  };
+  bool isL2 = p.metric == Metric::L2;
+  if (!isL2 && !options.exactDistances)
+    return factor(false) * norms.maxSum;
+  Pairs pairs = measurePairs(p, rows, options.threads);
+  if (options.exactDistances)
+    return factor(true) * (isL2 ? std::sqrt(pairs.largest) : pairs.largest);
+  double near = factor(true) * std::sqrt(pairs.largestNear);
+  return pairs.allNear
+             ? near
+             : std::max(near, 16 * factor(false) * std::sqrt(norms.maxSum));
 }
 
 } // namespace
@@ -120,19 +169,11 @@ ScoreScales oracle::measureScales(const Problem &problem,
                                   const std::vector<RowId> &rows,
                                   const CheckOptions &options) {
   Norms norms = measureNorms(problem, rows);
-  double factor =
-      options.scoreFactor > 0
-          ? options.scoreFactor
-          : scoreErrorFactor(options.exactDistances, problem.dModel);
-  double size = options.exactDistances
-                    ? largestDistance(problem, rows, options.threads)
-                : problem.metric == Metric::L2 ? 16 * std::sqrt(norms.maxSum)
-                                               : norms.maxSum;
   ScoreScales scales;
   scales.maxKey = std::sqrt(norms.maxKey);
   scales.tTau = problem.temperature() * std::fabs(problem.tau);
-  scales.e =
-      factor * unitRoundoff(options.dtype) * size / problem.temperature();
+  scales.e = distanceError(problem, rows, norms, options) *
+             unitRoundoff(options.dtype) / problem.temperature();
   scales.keyError =
       std::max(scales.e, options.dtype == DType::F64 ? 0x1p-900 : 0x1p-100);
   return scales;

@@ -37,6 +37,50 @@ template <typename Term> static inline Wide sumOf(int64_t count, Term term) {
   return (a + b) + (c + d);
 }
 
+/// Adds sum_n factor(n) element(n, col) to sum[col] for begin <= col < end, a
+/// few columns at a time: a long double in memory is slow to add to.
+template <typename Factor, typename Element>
+static inline void addColumns(int64_t count, int64_t begin, int64_t end,
+                              Wide *sum, Factor factor, Element element) {
+  int64_t col = begin;
+  for (; col + 4 <= end; col += 4) {
+    Wide a = 0, b = 0, c = 0, d = 0;
+    for (int64_t n = 0; n < count; ++n) {
+      Wide f = factor(n);
+      a += f * element(n, col);
+      b += f * element(n, col + 1);
+      c += f * element(n, col + 2);
+      d += f * element(n, col + 3);
+    }
+    sum[col] += a;
+    sum[col + 1] += b;
+    sum[col + 2] += c;
+    sum[col + 3] += d;
+  }
+  for (; col < end; ++col)
+    for (int64_t n = 0; n < count; ++n)
+      sum[col] += factor(n) * element(n, col);
+}
+
+/// The same with keys, a part of them for all columns before the next.
+template <typename Element>
+static inline void addKeys(const Wide *weights, int64_t numKeys, int64_t width,
+                           Wide *sum, Element element) {
+  constexpr int64_t run = 64;
+  for (int64_t begin = 0; begin < numKeys; begin += run)
+    addColumns(
+        std::min(run, numKeys - begin), 0, width, sum,
+        [&](int64_t n) { return weights[begin + n]; },
+        [&](int64_t n, int64_t col) { return element(begin + n, col); });
+}
+
+/// sum[col] += factor values[col].
+static void addScaled(double factor, const double *values, int64_t begin,
+                      int64_t end, double *sum) {
+  for (int64_t col = begin; col < end; ++col)
+    sum[col] += factor * values[col];
+}
+
 void oracle::squaredDistances(const double *query, const double *table,
                               const int64_t *ids, int64_t numKeys,
                               int64_t width, Wide *squares) {
@@ -53,11 +97,9 @@ void oracle::weightedSum(const Wide *weights, const int64_t *ids,
                          int64_t numKeys, const double *table, int64_t width,
                          Wide *sum) {
   std::fill(sum, sum + width, Wide(0));
-  for (int64_t j = 0; j < numKeys; ++j) {
-    const double *key = table + ids[j] * width;
-    for (int64_t col = 0; col < width; ++col)
-      sum[col] += weights[j] * key[col];
-  }
+  addKeys(weights, numKeys, width, sum, [&](int64_t j, int64_t col) {
+    return Wide(table[ids[j] * width + col]);
+  });
 }
 
 void oracle::keyProducts(const Wide *gradient, const double *y,
@@ -78,33 +120,36 @@ void oracle::weightedDifferences(const Wide *weights, const int64_t *ids,
                                  int64_t numKeys, const Wide *centre,
                                  const double *table, int64_t width,
                                  Wide *sum) {
-  for (int64_t j = 0; j < numKeys; ++j) {
-    const double *key = table + ids[j] * width;
-    for (int64_t col = 0; col < width; ++col)
-      sum[col] += weights[j] * (centre[col] - key[col]);
-  }
+  addKeys(weights, numKeys, width, sum, [&](int64_t j, int64_t col) {
+    return centre[col] - table[ids[j] * width + col];
+  });
 }
 
 void oracle::addVectorTerms(const VectorTerm<Wide> *terms, int64_t count,
                             int64_t begin, int64_t end, KeySums<Wide> sums) {
+  addColumns(
+      count, begin, end, sums.values,
+      [&](int64_t n) { return terms[n].factor; },
+      [&](int64_t n, int64_t col) { return terms[n].vector[col]; });
   for (const VectorTerm<Wide> *term = terms; term != terms + count; ++term) {
     double factor = static_cast<double>(term->factor);
-    for (int64_t col = begin; col < end; ++col) {
-      sums.values[col] += term->factor * term->vector[col];
-      sums.sensitivity[col] += factor * term->sensitivity[col];
-      sums.terms[col] += factor * term->terms[col];
-    }
+    addScaled(factor, term->sensitivity, begin, end, sums.sensitivity);
+    addScaled(factor, term->terms, begin, end, sums.terms);
   }
 }
 
 void oracle::addDistanceTerms(const DistanceTerm<Wide> *terms, int64_t count,
                               const double *key, int64_t begin, int64_t end,
                               KeySums<Wide> sums) {
+  addColumns(
+      count, begin, end, sums.values,
+      [&](int64_t n) { return -terms[n].factor; },
+      [&](int64_t n, int64_t col) {
+        return Wide(terms[n].query[col]) - key[col];
+      });
   for (const DistanceTerm<Wide> *term = terms; term != terms + count; ++term)
     for (int64_t col = begin; col < end; ++col) {
-      Wide difference = Wide(term->query[col]) - key[col];
-      double size = std::fabs(static_cast<double>(difference));
-      sums.values[col] -= term->factor * difference;
+      double size = std::fabs(term->query[col] - key[col]);
       sums.sensitivity[col] += term->sensitivity * size;
       sums.terms[col] += term->terms * size;
     }

@@ -126,6 +126,27 @@ TEST(Compile, CapTooSmallIsRefused) {
             "expected a workspace cap >= 0 bytes, got -1");
 }
 
+TEST(Compile, SizesBeyondAnIndexAreRefused) {
+  for (int64_t size : {int64_t(1) << 31, int64_t(1) << 59, int64_t(1) << 62,
+                       std::numeric_limits<int64_t>::max()}) {
+    std::string got = ", 2147483647], got " + std::to_string(size);
+    CompileOptions options;
+    options.schedule.splitKeys = size;
+    EXPECT_EQ(getError(getSpec(), options),
+              "expected a number of key ranges in [0" + got);
+    options = {};
+    options.maxKeys = size;
+    EXPECT_EQ(getError(getSpec(), options),
+              "expected a longest sequence in [0" + got);
+    AttentionSpec spec = getSpec();
+    spec.dModel = size;
+    EXPECT_EQ(getError(spec), "expected d_model in [1" + got);
+    spec = getSpec();
+    spec.numGammas = size;
+    EXPECT_EQ(getError(spec), "expected a number of gammas in [0" + got);
+  }
+}
+
 TEST(Compile, StreamingObjectNeedsNoLibrary) {
   for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
     AttentionSpec spec = getSpec();

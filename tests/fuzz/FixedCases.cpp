@@ -110,6 +110,8 @@ void FixedCases::addZeros() {
       if (c.target == "reference")
         c.channels = {"centroid", "decay:backward:1", "spread"},
         c.gammas = {0.99, 0.5};
+      if (row.scale > 0 && c.target == "cpu")
+        setFewChannels(c);
       if (row.seven)
         setSevenChannels(c);
       if (row.seven && c.target == "reference")
@@ -164,7 +166,8 @@ void FixedCases::addMagnitudes() {
                   Row{"tiny-double", Type::F64, 1e-161, 1, true}}) {
     Case &c = add(row.name, {0, 1, 2, 3}, 8, row.scale);
     c.type = row.type;
-    c.channels.erase(std::find(c.channels.begin(), c.channels.end(), "spread"));
+    c.channels = {"centroid", "decay:backward:0", "top:1", "top:2", "antitop"};
+    c.gammas = {0.9};
     setGradient(c);
   }
   for (double tau : {1e38, 1e30}) {
@@ -280,6 +283,8 @@ void FixedCases::addTies() {
   grid.queryTile = 5;
   grid.keyChunk = 7;
   grid.splitKeys = 3;
+  grid.channels = {"top:1", "top:2", "top:3", "antitop", "decay:forward:0"};
+  grid.gammas = {0.9};
   setGradient(grid);
   Case &many = add("tops-beyond-keys", 3, 3, 5);
   many.channels = {"top:1", "top:4", "top:9", "top:2"};
@@ -381,6 +386,7 @@ void FixedCases::addSchedules() {
     c.scores = size == 1 ? "keep" : "recompute";
     c.idBits = 64;
     c.threads = 3;
+    setFewChannels(c);
     setGradient(c);
   }
 }

@@ -22,7 +22,7 @@ using namespace raytention;
 using namespace raytention::fuzz;
 
 /// Far more than any case takes.
-static constexpr unsigned kSecondsPerRun = 120;
+static constexpr unsigned kSecondsPerRun = 600;
 
 //===----------------------------------------------------------------------===//
 // Files

@@ -23,7 +23,7 @@ namespace {
 
 bool isReferenceOp(Operation *op) {
   return isa<LookupOp, DistanceOp, SoftmaxOp, DecayOp, ReduceOp, ArgSelectOp,
-             NormalizeOp, ScatterAddOp>(op);
+             NormalizeOp, ScatterAddOp, ClearPaddingOp>(op);
 }
 
 struct ToLinalgPass : public raytention::impl::ToLinalgPassBase<ToLinalgPass> {

@@ -53,12 +53,12 @@ public:
     std::vector<float> y(rows * width, filler), norm(rows, filler),
         logSums(rows * attention->numLogSums() + 1, filler);
     std::vector<int32_t> indices(rows * attention->numIndices() + 1, 123456);
-    llvm::cantFail(attention
-                       ->run(inputs,
-                             {y.data(), norm.data(), indices.data(),
-                              logSums.data()},
-                             threads)
-                       .takeError());
+    llvm::cantFail(
+        attention
+            ->run(inputs,
+                  {y.data(), norm.data(), indices.data(), logSums.data()},
+                  threads)
+            .takeError());
     std::vector<float> dQueries(queries.size(), filler),
         dTable(table.size(), filler), dGammas(spec.numGammas + 1, filler);
     float dTau = filler;
@@ -161,15 +161,17 @@ TEST_P(Padding, ChangesNothing) {
   }
 }
 
+std::string nameForm(const testing::TestParamInfo<Padding::ParamType> &info) {
+  auto [target, metric, isExact] = info.param;
+  return std::string(target == TargetKind::Cpu ? "Cpu" : "Reference") +
+         (metric == std::string("l2") ? "Root" : "Square") +
+         (isExact ? "Exact" : "Fast");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Forms, Padding,
     testing::Combine(testing::Values(TargetKind::Cpu, TargetKind::Reference),
                      testing::Values("sq_l2", "l2"), testing::Bool()),
-    [](const testing::TestParamInfo<Padding::ParamType> &info) {
-      auto [target, metric, isExact] = info.param;
-      return std::string(target == TargetKind::Cpu ? "Cpu" : "Reference") +
-             (metric == std::string("l2") ? "Root" : "Square") +
-             (isExact ? "Exact" : "Fast");
-    });
+    nameForm);
 
 } // namespace

@@ -137,13 +137,12 @@ private:
       result.sums[place] = b.add(sums[place], summed);
   }
 
-  /// The temperature's sum of dz z. As the softmax's dz sums to 0, its z may
-  /// count from anywhere, so from the log-sum, where weights are.
+  /// The temperature's sum of dz z. As the softmax's dz sums to 0, its z counts
+  /// from the largest: of one key, or of equal ones, nothing is left.
   void addTemperature(Value softmax) {
     Value &sum = result.sums[GradientLayout::kTemperature];
     Value attended = b.greater(pair.logWeight, b.constant(kLowestLogWeight));
-    sum =
-        b.fma(softmax, b.select(attended, pair.logWeight, b.constant(0)), sum);
+    sum = b.fma(softmax, b.select(attended, relative, b.constant(0)), sum);
     if (scoreGradient)
       sum = b.fma(scoreGradient, plainScore, sum);
   }

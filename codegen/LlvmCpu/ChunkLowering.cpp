@@ -35,8 +35,8 @@ LogicalResult TaskLowering::lower(LookupOp op) {
     keys.data = allocate(MemRefType::get(
         {layout.itemLanes() / layout.panel, layout.paddedWidth(), layout.panel},
         layout.element));
-    keys.norms =
-        allocate(MemRefType::get({layout.itemLanes()}, layout.element));
+    keys.norms = allocate(MemRefType::get(
+        {layout.normBlocks() + 1, layout.itemLanes()}, layout.element));
     gatherKeyLanes(k, source, count, keys);
     buffers[op.getRows()] = LaneBuffer{keys, source, std::nullopt, count};
     return success();
@@ -45,7 +45,8 @@ LogicalResult TaskLowering::lower(LookupOp op) {
   PackedRows keys;
   keys.data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  keys.norms = allocateInLoop(MemRefType::get({rows}, layout.element));
+  keys.norms = allocateInLoop(
+      MemRefType::get({layout.normBlocks() + 1, rows}, layout.element));
   keys.count = count;
   gatherKeyRows(k, source, keys);
   buffers[op.getRows()] = RowBuffer{keys};
@@ -68,15 +69,19 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
         view = {kept->view.data,
                 k.add(kept->view.begin,
                       scalar(insert.getMixedOffsets().back(), op.getLoc()))};
+  int64_t bound = cast<MemRefType>(rows->packed.norms.getType()).getDimSize(1);
   if (!view.data) {
-    int64_t bound =
-        cast<MemRefType>(rows->packed.norms.getType()).getDimSize(0);
     view = {allocateInLoop(
                 MemRefType::get({bound, layout.itemLanes()}, layout.element)),
             k.index(0)};
   }
+  std::optional<ScoreView> part;
+  if (layout.sumsInParts())
+    part = {allocateInLoop(
+                MemRefType::get({bound, layout.itemLanes()}, layout.element)),
+            k.index(0)};
   computeDistances(k, lanes->packed, rows->packed, op.getMetric(),
-                   op.getPrecision(), view);
+                   op.getPrecision(), view, part);
   buffers[op.getDistances()] = ScoreBuffer{view};
   return success();
 }

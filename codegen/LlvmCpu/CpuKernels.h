@@ -30,13 +30,13 @@ TinySquares getTinySquares(const TileLayout &layout);
 /// The task's own items, one per lane, and their squared norms.
 struct PackedLanes {
   mlir::Value data;  ///< [itemLanes/panel][paddedWidth][panel]
-  mlir::Value norms; ///< [itemLanes]; null where no distance needs them
+  mlir::Value norms; ///< [normBlocks + 1][itemLanes]; null: not needed
 };
 
 /// What passes by, in panels along the width, and the squared norms.
 struct PackedRows {
   mlir::Value data;  ///< [paddedWidth/panel][rows][panel]
-  mlir::Value norms; ///< [rows]; null where no distance needs them
+  mlir::Value norms; ///< [normBlocks + 1][rows]; null: not needed
   mlir::Value count; ///< rows present
 };
 
@@ -99,11 +99,13 @@ void gatherKeyLanes(KernelBuilder &k, const KeySource &keys, mlir::Value count,
                     const PackedLanes &packed);
 void gatherKeyRows(KernelBuilder &k, const KeySource &keys,
                    const PackedRows &packed);
-/// distances[row][lane] of every row present. The bits of a distance do not
+/// distances[row][lane] of every row present, with memory for a `part` of the
+/// sums where the layout sums in parts. The bits of a distance do not
 /// depend on which of the two stands in the lanes.
 void computeDistances(KernelBuilder &k, const PackedLanes &lanes,
                       const PackedRows &rows, Metric metric,
-                      Precision precision, const ScoreView &distances);
+                      Precision precision, const ScoreView &distances,
+                      std::optional<ScoreView> part);
 /// products[row][lane] of every row present and every lane panel.
 void computeProducts(KernelBuilder &k, const PackedLanes &lanes,
                      const PackedRows &rows, const ScoreView &products);

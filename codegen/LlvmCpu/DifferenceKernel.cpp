@@ -95,14 +95,17 @@ static Value isAnyNear(KernelBuilder &k, const DifferenceLoop &loop) {
   Type flags = VectorType::get({layout.lanes}, k.b.getI1Type());
   Value none = arith::ConstantOp::create(
       k.b, k.loc, cast<TypedAttr>(k.b.getZeroAttr(flags)));
+  Value all = k.index(layout.normBlocks());
   auto isNear = [&](Value p, Value lane) {
     Value distance = k.loadVector(loop.distances->data,
                                   {k.add(loop.distances->begin, p), lane});
-    Value norms = e.add(k.loadVector(loop.itemNorms, {lane}),
-                        k.splat(k.load(loop.passing.norms, {p})));
+    Value square =
+        loop.metric == Metric::L2 ? e.mul(distance, distance) : distance;
+    Value norms = e.add(k.loadVector(loop.itemNorms, {all, lane}),
+                        k.splat(k.load(loop.passing.norms, {all, p})));
     Value bound = e.max(e.mul(norms, e.constant(kNearShare)),
                         e.constant(getTinySquares(layout).square));
-    return e.less(e.mul(distance, distance), bound);
+    return e.less(square, bound);
   };
   Value found =
       k.carry(k.index(0), k.index(layout.itemLanes()), layout.lanes, {none},

@@ -87,15 +87,10 @@ public:
     params.origin = loop.origin;
   }
 
-  /// dq = sums - q a.
   void finishQuery() {
-    Value balance = e.sub(
-        e.constant(0), load(loop.accumulators, GradientLayout::kCoefficient));
     forEachColumn(k, [&](Value d, Value panel, Value in) {
       Value sum = k.load(loop.sums.data, {loop.sums.part, panel, row, in});
-      Value query =
-          k.widen(k.load(loop.queries.memref, elementOf(loop.queries, d)));
-      k.store(e.mul(e.fma(query, balance, sum), unit), loop.gradients.memref,
+      k.store(e.mul(sum, unit), loop.gradients.memref,
               elementOf(loop.gradients, d));
     });
   }
@@ -199,38 +194,27 @@ void raytention::finishQueries(KernelBuilder &k, const QueryGradLoop &loop) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-static void finishKey(KernelBuilder &k, const KeyGradLoop &loop, Value unit,
-                      Value key) {
-  ElementBuilder e(k.b, k.loc, k.layout.element);
-  const ArgumentView &ids = loop.keys.ids;
-  Value id = k.toIndex(
-      k.load(ids.memref, {ids.offsets[0], k.add(ids.offsets[1], key)}));
-  Value balance =
-      e.sub(e.constant(0), k.load(loop.accumulators.data,
-                                  {loop.accumulators.part, k.index(0), key}));
-  forEachColumn(k, [&](Value d, Value panel, Value in) {
-    Value sum = k.load(loop.sums.data, {loop.sums.part, panel, key, in});
-    Value element = k.widen(k.load(loop.keys.table, {id, d}));
-    k.store(e.mul(e.fma(element, balance, sum), unit), loop.gradients.memref,
-            {loop.gradients.offsets[0], k.add(loop.gradients.offsets[1], key),
-             k.add(loop.gradients.offsets[2], d)});
-  });
-}
-
 void raytention::finishKeys(KernelBuilder &k, const KeyGradLoop &loop) {
   ElementBuilder e(k.b, k.loc, k.layout.element);
   Value unit = getGradientUnit(e, loop.layout, loop.params).unit;
   k.loop(k.index(0), loop.count, 1, [&](Value key) {
+    auto write = [&](llvm::function_ref<Value(Value, Value)> at) {
+      forEachColumn(k, [&](Value d, Value panel, Value in) {
+        k.store(at(panel, in), loop.gradients.memref,
+                {loop.gradients.offsets[0],
+                 k.add(loop.gradients.offsets[1], key),
+                 k.add(loop.gradients.offsets[2], d)});
+      });
+    };
     k.ifElse(
         isInside(k, loop.key, key, loop.length),
-        [&] { finishKey(k, loop, unit, key); },
         [&] {
-          forEachColumn(k, [&](Value d, Value, Value) {
-            k.store(k.zero(), loop.gradients.memref,
-                    {loop.gradients.offsets[0],
-                     k.add(loop.gradients.offsets[1], key),
-                     k.add(loop.gradients.offsets[2], d)});
+          write([&](Value panel, Value in) {
+            Value sum =
+                k.load(loop.sums.data, {loop.sums.part, panel, key, in});
+            return e.mul(sum, unit);
           });
-        });
+        },
+        [&] { write([&](Value, Value) { return k.zero(); }); });
   });
 }

@@ -41,7 +41,6 @@ struct GradientPairs {
   const ParameterValues &params;
   PairSide side;
   Metric metric;
-  bool byDifferences; ///< coefficients meet differences: their sum is not kept
   MaskInterface mask;
   ScoreView distances;
   mlir::Value row, key; ///< positions of local row and key 0, index
@@ -52,7 +51,7 @@ struct GradientPairs {
   /// it in the rows of the key side; there the weights replace them.
   mlir::Value products;
   mlir::Value coefficients; ///< [passing][lanes or more]
-  PartView sums;            ///< accumulators
+  PartView sums;            ///< accumulators of the query side
 };
 
 void weighGradients(KernelBuilder &k, const GradientPairs &pairs);
@@ -77,18 +76,17 @@ struct QueryGradLoop {
   const ParameterValues &params;
   DecayOrigin origin;
   PartView accumulators, sums, fields;
-  ArgumentView queries, gradients, parts;
+  ArgumentView gradients, parts;
   mlir::Value row, rows, length;
 };
 
 void finishQueries(KernelBuilder &k, const QueryGradLoop &loop);
 
-/// The finish of a chunk of keys: `gradients[j] = sums[j] - k_j a_j`.
+/// The finish of a chunk of keys.
 struct KeyGradLoop {
   const GradientLayout &layout;
   const ParameterValues &params;
-  PartView accumulators, sums;
-  KeySource keys;
+  PartView sums;
   ArgumentView gradients;
   mlir::Value key;    ///< position of local key 0
   mlir::Value count;  ///< keys present
@@ -100,13 +98,14 @@ void finishKeys(KernelBuilder &k, const KeyGradLoop &loop);
 /// The sum of coefficients times differences of a chunk and a tile:
 /// sums[item] += sum_p c[p][item] (passing[p] - items[item]).
 struct DifferenceLoop {
+  Metric metric;
   mlir::Value coefficients; ///< [passing][items or more]
   PackedRows passing, items;
-  /// Where set: distances of the metric l2 and the items' squared norms, by
-  /// which far pairs are told, and memory for a sum per item.
+  PartView sums;
+  /// Where set: the distances and the items' squared norms, by which far pairs
+  /// are told, and memory for a sum per item.
   std::optional<ScoreView> distances;
   mlir::Value itemNorms, totals;
-  PartView sums;
 };
 
 void sumDifferences(KernelBuilder &k, const DifferenceLoop &loop);

@@ -142,10 +142,16 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
   auto *scores = get<ScoreBuffer>(op, op.getDistances(), "distances");
   auto *rows = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
-  auto *sums = get<StateBuffer>(op, op.getFloatsIn(), "accumulators");
   auto distance = op.getDistances().getDefiningOp<DistanceOp>();
-  if (!scores || !rows || !sums)
+  if (!scores || !rows)
     return failure();
+  PartView sums;
+  if (op.getFloatsIn()) {
+    auto *state = get<StateBuffer>(op, op.getFloatsIn(), "accumulators");
+    if (!state)
+      return failure();
+    sums = state->view;
+  }
   if (op.getSide() != side || !distance)
     return op.emitOpError() << "expected the distances of a chunk, seen from "
                                "the side of the task's items";
@@ -160,7 +166,7 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
       side == PairSide::Query ? distance.getKeys() : distance.getQueries();
   const PackedRows &others = std::get<RowBuffer>(buffers[passing]).packed;
   KernelBuilder k = kernel(op.getLoc());
-  int64_t bound = cast<MemRefType>(others.norms.getType()).getDimSize(0);
+  int64_t bound = cast<MemRefType>(others.norms.getType()).getDimSize(1);
   Value coefficients = allocateInLoop(
       MemRefType::get({bound, layout.stackRows(1)}, layout.element));
   int64_t most = cast<MemRefType>(rows->view.data.getType()).getDimSize(2);
@@ -171,7 +177,6 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
                       getParameters(op.getTau(), op.getGammas(), op.getLoc()),
                       side,
                       op.getMetric(),
-                      op.getDifferences(),
                       cast<MaskInterface>(mask),
                       scores->view,
                       scalar(op.getRow()),
@@ -181,11 +186,12 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
                       rows->view,
                       products,
                       coefficients,
-                      sums->view};
+                      sums};
   weighGradients(k, pairs);
   buffers[op.getWeights()] = WeightBuffer{products, 1};
   buffers[op.getCoefficients()] = WeightBuffer{coefficients, 1};
-  alias(op.getFloats(), op.getFloatsIn());
+  if (op.getFloats())
+    alias(op.getFloats(), op.getFloatsIn());
   return success();
 }
 
@@ -196,7 +202,6 @@ PackedRows TaskLowering::packItems(const LaneBuffer &lanes, Location loc) {
   int64_t rows = layout.stackRows(1);
   items.data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  items.norms = allocateInLoop(MemRefType::get({rows}, layout.element));
   items.count = lanes.count;
   if (lanes.keys)
     gatherKeyRows(k, *lanes.keys, items);
@@ -220,8 +225,8 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   if (op.getSide() != side || !lanes->count)
     return op.emitOpError() << "expected differences from the task's items";
   LaneBuffer source = *lanes;
-  DifferenceLoop loop{coefficients->data, rows->packed, {}, {}, {}, {},
-                      sums->view};
+  DifferenceLoop loop{op.getMetric(), coefficients->data, rows->packed};
+  loop.sums = sums->view;
   KernelBuilder k = kernel(op.getLoc());
   if (op.getPrecision() == Precision::Fast) {
     loop.distances = distances->view;
@@ -267,19 +272,10 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
   auto *parts = get<ArgumentView>(op, op.getParametersIn(), "a result slice");
   FailureOr<RowRange> rows = getRows(op, op.getQueriesGradIn());
   FailureOr<Value> length = getLength(op, op.getLengths(), op.getKeys());
-  auto slice = op.getQueries().getDefiningOp<tensor::ExtractSliceOp>();
   if (!floats || !sums || !fields || !gradients || !parts || failed(rows) ||
       failed(length))
     return failure();
-  auto *whole =
-      slice ? std::get_if<ArgumentView>(&buffers[slice.getSource()]) : nullptr;
-  if (!whole)
-    return op.emitOpError() << "expected a slice of the queries";
-  ArgumentView queries = *whole;
   KernelBuilder k = kernel(op.getLoc());
-  for (auto [base, offset] :
-       llvm::zip(queries.offsets, slice.getMixedOffsets()))
-    base = k.add(base, scalar(offset, op.getLoc()));
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
   QueryGradLoop loop{gradientLayout,
                      getParameters(op.getTau(), op.getGammas(), op.getLoc()),
@@ -287,7 +283,6 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
                      floats->view,
                      sums->view,
                      fields->view,
-                     queries,
                      *gradients,
                      *parts,
                      scalar(op.getRow()),
@@ -298,24 +293,17 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
 }
 
 LogicalResult TaskLowering::lower(KeyGradOp op) {
-  auto *floats = get<StateBuffer>(op, op.getFloats(), "accumulators");
   auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
-  auto *keys = get<LaneBuffer>(op, op.getKeys(), "keys from rt.lookup");
   auto *gradients = get<ArgumentView>(op, op.getKeysGradIn(), "a result slice");
   FailureOr<RowRange> count = getRows(op, op.getKeysGradIn());
   FailureOr<Value> length = getLength(op, op.getLengths(), op.getNumKeys());
-  if (!floats || !sums || !keys || !gradients || failed(count) ||
-      failed(length))
+  if (!sums || !gradients || failed(count) || failed(length))
     return failure();
-  if (!keys->keys)
-    return op.emitOpError() << "expected keys from rt.lookup";
   KernelBuilder k = kernel(op.getLoc());
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
   KeyGradLoop loop{gradientLayout,
                    getParameters(op.getTau(), op.getGammas(), op.getLoc()),
-                   floats->view,
                    sums->view,
-                   *keys->keys,
                    *gradients,
                    scalar(op.getKey()),
                    count->count,

@@ -28,33 +28,54 @@ static void forEachElement(KernelBuilder &k, const RowPointer &row,
     rest(d, k.widen(k.load(row.memref, row.at(k, k.index(d)))));
 }
 
-/// The squared norm of a row: the same bits whatever form the row is packed in,
-/// so that a distance computed again has the bits that it had.
-static Value squaredNorm(KernelBuilder &k, const RowPointer &row) {
+/// The sum of the squares of `panels` whole panels from column `begin` on.
+static Value sumSquares(KernelBuilder &k, const RowPointer &row, Value begin,
+                        int64_t panels) {
   const TileLayout &layout = k.layout;
   ElementBuilder v(k.b, k.loc, layout.vectorType());
-  ElementBuilder e(k.b, k.loc, layout.element);
-  int64_t end = layout.width / layout.panel * layout.panel;
   Values sums(layout.tileVectors, k.zeroVector());
-  sums = k.carry(k.index(0), k.index(end), layout.panel, sums,
-                 [&](Value panel, ValueRange acc) {
-                   Values next;
-                   for (int64_t i = 0; i < layout.tileVectors; ++i) {
-                     Value d = k.add(panel, i * layout.lanes);
-                     Value value = k.loadVector(row.memref, row.at(k, d));
-                     next.push_back(v.fma(value, value, acc[i]));
-                   }
-                   return next;
-                 });
+  for (int64_t i = 0; i < panels * layout.tileVectors; ++i) {
+    Value d = k.add(begin, i * layout.lanes);
+    Value value = k.loadVector(row.memref, row.at(k, d));
+    Value &sum = sums[i % layout.tileVectors];
+    sum = v.fma(value, value, sum);
+  }
   for (int64_t i = 1; i < layout.tileVectors; ++i)
     sums[0] = v.add(sums[0], sums[i]);
-  Value norm = vector::ReductionOp::create(k.b, k.loc,
-                                           vector::CombiningKind::ADD, sums[0]);
-  for (int64_t d = end; d < layout.width; ++d) {
-    Value value = k.widen(k.load(row.memref, row.at(k, k.index(d))));
-    norm = e.fma(value, value, norm);
+  return vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::ADD,
+                                     sums[0]);
+}
+
+/// The squared norms of a row's blocks and of all of it, at column `at`: the
+/// same bits whatever form the row is packed in, so that a distance computed
+/// again has the bits that it had.
+static void storeNorms(KernelBuilder &k, const RowPointer &row, Value at,
+                       Value norms) {
+  if (!norms)
+    return;
+  const TileLayout &layout = k.layout;
+  ElementBuilder e(k.b, k.loc, layout.element);
+  int64_t whole = layout.width / layout.blockWidth();
+  int64_t end = whole * layout.blockWidth();
+  Value total = k.carry(k.index(0), k.index(whole), 1, {k.zero()},
+                        [&](Value block, ValueRange sum) -> Values {
+                          Value norm = sumSquares(
+                              k, row, k.mul(block, layout.blockWidth()),
+                              layout.blockPanels());
+                          k.store(norm, norms, {block, at});
+                          return {e.add(sum[0], norm)};
+                        })[0];
+  if (end < layout.width) {
+    int64_t panels = (layout.width - end) / layout.panel;
+    Value norm = sumSquares(k, row, k.index(end), panels);
+    for (int64_t d = end + panels * layout.panel; d < layout.width; ++d) {
+      Value value = k.widen(k.load(row.memref, row.at(k, k.index(d))));
+      norm = e.fma(value, value, norm);
+    }
+    k.store(norm, norms, {k.index(whole), at});
+    total = e.add(total, norm);
   }
-  return norm;
+  k.store(total, norms, {k.index(layout.normBlocks()), at});
 }
 
 /// One row into lane `lane` of lane panels.
@@ -68,7 +89,7 @@ static void packLane(KernelBuilder &k, const RowPointer &row, Value lane,
   });
   for (int64_t d = layout.width; d < layout.paddedWidth(); ++d)
     k.store(k.zero(), packed.data, {panel, k.index(d), in});
-  k.store(squaredNorm(k, row), packed.norms, {lane});
+  storeNorms(k, row, lane, packed.norms);
 }
 
 /// One row as row `at` of row panels.
@@ -88,7 +109,7 @@ static void packRow(KernelBuilder &k, const RowPointer &row, Value at,
   for (int64_t d = layout.width; d < layout.paddedWidth(); ++d)
     k.store(k.zero(), packed.data,
             {k.index(d / layout.panel), at, k.index(d % layout.panel)});
-  k.store(squaredNorm(k, row), packed.norms, {at});
+  storeNorms(k, row, at, packed.norms);
 }
 
 /// Row `row` of a slice of queries.

@@ -32,7 +32,7 @@ public:
   }
 
   void run() {
-    int64_t numSums = isQuery ? pairs.layout.numStates : 1;
+    int64_t numSums = isQuery ? pairs.layout.numStates : 0;
     Values sums;
     for (int64_t i = 0; i < numSums; ++i)
       sums.push_back(k.loadVector(pairs.sums.data, sumAt(i)));
@@ -75,7 +75,6 @@ private:
     PairSource source{params,
                       pairs.metric,
                       pairs.mask,
-                      pairs.byDifferences,
                       distance,
                       isQuery ? items : other,
                       isQuery ? other : items,

@@ -55,15 +55,18 @@ static int64_t getNumPanels(const PackedLanes &lanes) {
 /// Partial sums over more than this many terms are added to memory instead of
 /// being carried on: it bounds rounding and keeps panels in the first cache.
 constexpr int64_t kProductDepth = 256;
-/// The same for distances: where a query is near its key nearly all digits of
-/// the terms cancel.
-constexpr int64_t kDistanceDepth = 64;
 
-/// The product over width panels [begin, end), into or onto `distances`.
-static void scoreProduct(KernelBuilder &k, const PackedLanes &lanes,
-                         const PackedRows &rows, Precision precision,
-                         Value begin, Value end, bool onto,
-                         const ScoreView &distances) {
+namespace {
+/// What a product of panels makes of one more run of the width: `value`, of the
+/// vector of lanes at `lane` and a row, becomes what is stored.
+using FinishRun = llvm::function_ref<Value(Value value, Value row, Value lane)>;
+} // namespace
+
+/// The product over width panels [begin, end), finished, into or onto `out`.
+static void runProduct(KernelBuilder &k, const PackedLanes &lanes,
+                       const PackedRows &rows, Precision precision, Value begin,
+                       Value end, bool onto, FinishRun finish,
+                       const ScoreView &out) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
   auto combine = [&](Value a, Value c, Value acc) -> Value {
@@ -92,12 +95,13 @@ static void scoreProduct(KernelBuilder &k, const PackedLanes &lanes,
         });
     for (int64_t i = 0; i < layout.tileRows; ++i)
       for (int64_t v = 0; v < layout.tileVectors; ++v) {
-        Values at = {k.add(k.add(distances.begin, row), i),
-                     k.add(k.mul(lanePanel, layout.panel), v * layout.lanes)};
-        Value value = acc[i * layout.tileVectors + v];
+        Value at = k.add(row, i);
+        Value lane = k.add(k.mul(lanePanel, layout.panel), v * layout.lanes);
+        Value value = finish(acc[i * layout.tileVectors + v], at, lane);
+        Values place = {k.add(out.begin, at), lane};
         if (onto)
-          value = e.add(value, k.loadVector(distances.data, at));
-        k.storeVector(value, distances.data, at);
+          value = e.add(value, k.loadVector(out.data, place));
+        k.storeVector(value, out.data, place);
       }
   };
   k.loop(zero, rows.count, layout.tileRows, [&](Value row) {
@@ -188,7 +192,7 @@ static Value takeRoot(KernelBuilder &k, const PairVector &pair, Value square,
       [&] { return e.sqrt(square); });
 }
 
-/// From q.k (or the squared distance, exact) to the distance of the metric.
+/// From the squared distance, by expansion or exact, to that of the metric.
 static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
                             const PackedRows &rows, Metric metric,
                             Precision precision, const ScoreView &distances) {
@@ -201,10 +205,12 @@ static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
     Values at = {k.add(distances.begin, row), k.index(lane)};
     Value value = k.loadVector(distances.data, at);
     Value norms;
-    if (fast) {
-      Value rowNorm = k.splat(k.load(rows.norms, {row}));
-      norms = e.add(k.loadVector(lanes.norms, {k.index(lane)}), rowNorm);
-      value = e.max(e.fma(value, e.constant(-2), norms), e.constant(0));
+    if (fast)
+      value = e.max(value, e.constant(0));
+    if (fast && metric == Metric::L2) {
+      Value all = k.index(layout.normBlocks());
+      Value rowNorm = k.splat(k.load(rows.norms, {all, row}));
+      norms = e.add(k.loadVector(lanes.norms, {all, k.index(lane)}), rowNorm);
     }
     if (metric == Metric::L2)
       value = takeRoot(k, {lanes, rows, row, lane}, value, norms);
@@ -216,34 +222,82 @@ static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
   });
 }
 
-/// The product over the whole width, in steps of `terms`.
-static void buildProduct(KernelBuilder &k, const PackedLanes &lanes,
-                         const PackedRows &rows, Precision precision,
-                         int64_t terms, const ScoreView &out) {
-  int64_t depth = std::max<int64_t>(1, terms / k.layout.panel);
-  int64_t panels = k.layout.widthPanels();
-  Value first = k.index(std::min(depth, panels));
-  scoreProduct(k, lanes, rows, precision, k.index(0), first, /*onto=*/false,
-               out);
-  if (panels > depth)
-    k.loop(first, k.index(panels), depth, [&](Value begin) {
-      Value end = k.min(k.add(begin, depth), k.index(panels));
-      scoreProduct(k, lanes, rows, precision, begin, end, /*onto=*/true, out);
-    });
+/// Runs of `depth` panels over [begin, end): body(begin, end, is first).
+static void forEachRun(KernelBuilder &k, Value begin, Value end, int64_t depth,
+                       llvm::function_ref<void(Value, Value, bool)> body) {
+  Value second = k.min(k.add(begin, depth), end);
+  body(begin, second, true);
+  k.loop(second, end, depth, [&](Value next) {
+    body(next, k.min(k.add(next, depth), end), false);
+  });
+}
+
+/// Squared distances over the panels [begin, end), block by block: each block's
+/// norms less twice its product, or its differences squared.
+static void sumBlocks(KernelBuilder &k, const PackedLanes &lanes,
+                      const PackedRows &rows, Precision precision, Value begin,
+                      Value end, const ScoreView &out) {
+  const TileLayout &layout = k.layout;
+  ElementBuilder e(k.b, k.loc, layout.vectorType());
+  auto run = [&](Value begin, Value end, bool isFirst) {
+    Value block = k.div(begin, layout.blockPanels());
+    auto finish = [&](Value value, Value row, Value lane) -> Value {
+      if (precision == Precision::Exact)
+        return value;
+      Value rowNorm = k.splat(k.load(rows.norms, {block, row}));
+      Value norms = e.add(k.loadVector(lanes.norms, {block, lane}), rowNorm);
+      return e.fma(value, e.constant(-2), norms);
+    };
+    runProduct(k, lanes, rows, precision, begin, end, !isFirst, finish, out);
+  };
+  forEachRun(k, begin, end, layout.blockPanels(), run);
+}
+
+/// sums += part, or sums = part, for every row present.
+static void addScores(KernelBuilder &k, Value count, const ScoreView &part,
+                      bool onto, const ScoreView &sums) {
+  ElementBuilder e(k.b, k.loc, k.layout.vectorType());
+  k.loop(k.index(0), count, 1, [&](Value row) {
+    for (int64_t lane = 0; lane < k.layout.itemLanes();
+         lane += k.layout.lanes) {
+      Values at = {k.add(sums.begin, row), k.index(lane)};
+      Value value =
+          k.loadVector(part.data, {k.add(part.begin, row), k.index(lane)});
+      if (onto)
+        value = e.add(value, k.loadVector(sums.data, at));
+      k.storeVector(value, sums.data, at);
+    }
+  });
 }
 
 void raytention::computeDistances(KernelBuilder &k, const PackedLanes &lanes,
                                   const PackedRows &rows, Metric metric,
                                   Precision precision,
-                                  const ScoreView &distances) {
-  buildProduct(k, lanes, rows, precision, kDistanceDepth, distances);
+                                  const ScoreView &distances,
+                                  std::optional<ScoreView> part) {
+  Value zero = k.index(0), panels = k.index(k.layout.widthPanels());
+  if (!part) {
+    sumBlocks(k, lanes, rows, precision, zero, panels, distances);
+  } else {
+    int64_t depth = k.layout.blocksPerPart() * k.layout.blockPanels();
+    forEachRun(k, zero, panels, depth, [&](Value begin, Value end, bool first) {
+      sumBlocks(k, lanes, rows, precision, begin, end, *part);
+      addScores(k, rows.count, *part, !first, distances);
+    });
+  }
   finishDistances(k, lanes, rows, metric, precision, distances);
 }
 
 void raytention::computeProducts(KernelBuilder &k, const PackedLanes &lanes,
                                  const PackedRows &rows,
                                  const ScoreView &products) {
-  buildProduct(k, lanes, rows, Precision::Fast, kProductDepth, products);
+  int64_t depth = std::max<int64_t>(1, kProductDepth / k.layout.panel);
+  auto keep = [](Value value, Value, Value) { return value; };
+  forEachRun(k, k.index(0), k.index(k.layout.widthPanels()), depth,
+             [&](Value begin, Value end, bool isFirst) {
+               runProduct(k, lanes, rows, Precision::Fast, begin, end, !isFirst,
+                          keep, products);
+             });
 }
 
 void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,

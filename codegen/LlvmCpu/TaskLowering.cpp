@@ -185,7 +185,8 @@ LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
     PackedRows packed;
     packed.data = allocateInLoop(MemRefType::get(
         {layout.widthPanels(), padded, layout.panel}, layout.element));
-    packed.norms = allocateInLoop(MemRefType::get({padded}, layout.element));
+    packed.norms = allocateInLoop(
+        MemRefType::get({layout.normBlocks() + 1, padded}, layout.element));
     packed.count = rows->count;
     packQueryRows(k, view, packed);
     buffers[op.getResult()] = RowBuffer{packed};
@@ -199,8 +200,8 @@ LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
   packed.data = allocate(MemRefType::get(
       {layout.itemLanes() / layout.panel, layout.paddedWidth(), layout.panel},
       layout.element));
-  packed.norms =
-      allocate(MemRefType::get({layout.itemLanes()}, layout.element));
+  packed.norms = allocate(MemRefType::get(
+      {layout.normBlocks() + 1, layout.itemLanes()}, layout.element));
   packQueryLanes(k, view, rows->count, packed);
   buffers[op.getResult()] = LaneBuffer{packed, std::nullopt, view, rows->count};
   return success();

@@ -24,6 +24,7 @@ namespace raytention {
 ///
 ///   lanes    [itemLanes/panel][paddedWidth][panel]
 ///   rows     [paddedWidth/panel][rows][panel]
+///   norms    [normBlocks + 1][rows or itemLanes]   per block, then of all
 ///   scores   [rows][itemLanes]
 ///   weights  [rows][stackRows]      column c * itemLanes + item
 ///   sums     [parts][paddedWidth/panel][stackRows][panel]
@@ -43,6 +44,23 @@ struct TileLayout {
   int64_t itemLanes() const { return roundUp(items, panel); }
   int64_t paddedWidth() const { return roundUp(width, panel); }
   int64_t widthPanels() const { return paddedWidth() / panel; }
+  /// A distance is summed over blocks of the width, each with its own
+  /// expansion: the digits that cancel between a query and a near key are then
+  /// those of a block, not of the whole.
+  int64_t blockPanels() const { return panel < 32 ? 32 / panel : 1; }
+  int64_t blockWidth() const { return blockPanels() * panel; }
+  int64_t normBlocks() const {
+    return (paddedWidth() + blockWidth() - 1) / blockWidth();
+  }
+  /// Of many blocks, parts of about the root of their number are summed first:
+  /// long chains of additions lose digits.
+  bool sumsInParts() const { return normBlocks() > 8; }
+  int64_t blocksPerPart() const {
+    int64_t blocks = 1;
+    while (blocks * blocks < normBlocks())
+      ++blocks;
+    return blocks;
+  }
   /// Rows that register tiles touch for `rows` rows.
   int64_t paddedRows(int64_t rows) const { return roundUp(rows, tileRows); }
   int64_t stackRows(int64_t numWeighted) const {

@@ -33,14 +33,14 @@ struct GradientSlots {
 /// Row fields (rt.grad_rows): the saved floats; scale, along, weightSum; then
 /// per weighted channel log l less the log factor, offset / scale, rest, per
 /// scalar channel G, along.
-/// Accumulators: the temperature's, the coefficients', then the channels'.
+/// Accumulators: the temperature's, then the channels'.
 struct GradientLayout {
   llvm::SmallVector<GradientSlots> slots;
-  int64_t numSaved = 0, numFields = 0, numStates = 2;
+  int64_t numSaved = 0, numFields = 0, numStates = 1;
   int64_t numWeighted = 0, numCopies = 0;
   bool hasDistanceGradient = false; ///< of some channel
 
-  static constexpr int64_t kTemperature = 0, kCoefficient = 1; // accumulators
+  static constexpr int64_t kTemperature = 0; ///< accumulator
   int64_t scale() const { return numSaved; }
   int64_t along() const { return numSaved + 1; }
   int64_t weightSum() const { return numSaved + 2; }

@@ -47,7 +47,6 @@ static void bindLayout(ShapeChecker &shapes, ArrayAttr channels) {
   shapes.bind("A", layout.numStates);
   shapes.bind("C", layout.numWeighted);
   shapes.bind("N", layout.numCopies);
-  shapes.bind("1", 1);
 }
 
 static LogicalResult verifyPairOptions(Operation *op, Metric metric,
@@ -161,7 +160,7 @@ LogicalResult QueryGradSweepOp::verify() {
 
 LogicalResult KeyGradSweepOp::verify() {
   ShapeChecker shapes(*this);
-  Type element = elementOf(getFloats());
+  Type element = elementOf(getSums());
   Type i32 = IntegerType::get(getContext(), 32);
   if (failed(verifyPairs(*this, shapes, element)) ||
       failed(checkAll(shapes, "C2",
@@ -169,10 +168,7 @@ LogicalResult KeyGradSweepOp::verify() {
                        {"signals", getSignals(), {"B", "Tq", "S"}, element},
                        {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
                        {"indices", getIndices(), {"B", "Tq", "N"}, i32}})) ||
-      failed(
-          checkAll(shapes, "C3",
-                   {{"accumulators", getFloatsIn(), {"B", "T", "1"}, element},
-                    {"sums", getSumsIn(), {"B", "T", "D"}, element}})))
+      failed(shapes.check("C3", "sums", getSumsIn(), {"B", "T", "D"}, element)))
     return failure();
   return verifyPairOptions(*this, getMetric(), getMaskAttr());
 }
@@ -182,10 +178,7 @@ LogicalResult WeighGradOp::verify() {
     return failure();
   ShapeChecker shapes(*this);
   bindLayout(shapes, getChannels());
-  Type element = elementOf(getFloats());
-  SmallVector<StringRef> accumulators = {"B", "Tq", "A"};
-  if (getSide() == PairSide::Key)
-    accumulators = {"B", "T", "1"};
+  Type element = elementOf(getDistances());
   if (failed(
           checkAll(shapes, "C2",
                    {{"distances", getDistances(), {"B", "Tq", "T"}, element},
@@ -193,9 +186,18 @@ LogicalResult WeighGradOp::verify() {
                     {"products", getProducts(), {"B", "C", "Tq", "T"}, element},
                     {"tau", getTau(), {}, element},
                     {"gammas", getGammas(), {"n"}, element}})) ||
-      failed(shapes.check("C3", "accumulators", getFloatsIn(), accumulators,
+      failed(shapes.check("C3", "accumulators", getFloatsIn(), {"B", "Tq", "A"},
                           element)))
     return failure();
+  bool isQuery = getSide() == PairSide::Query;
+  Type in = getFloatsIn() ? getFloatsIn().getType() : Type();
+  Type out = getFloats() ? getFloats().getType() : Type();
+  if (in != out || isQuery != (in != Type()))
+    return emitOpError() << "C3: expected accumulators "
+                         << (isQuery ? "and a result of their type"
+                                     : "neither before nor after")
+                         << " on the side of "
+                         << (isQuery ? "queries" : "keys");
   return verifyPairOptions(*this, getMetric(), getMaskAttr());
 }
 
@@ -239,7 +241,6 @@ LogicalResult QueryGradOp::verify() {
                       {{"accumulators", getFloats(), {"B", "Tq", "A"}, element},
                        {"sums", getSums(), {"B", "Tq", "D"}, element},
                        {"rows", getRows(), {"B", "Tq", "F"}, element},
-                       {"queries", getQueries(), {"B", "Tq", "D"}},
                        {"tau", getTau(), {}, element},
                        {"gammas", getGammas(), {"n"}, element}})))
     return failure();
@@ -255,13 +256,10 @@ LogicalResult KeyGradOp::verify() {
   if (failed(verifyChannelList(*this, "C2", getChannels())))
     return failure();
   ShapeChecker shapes(*this);
-  shapes.bind("1", 1);
-  Type element = elementOf(getFloats());
+  Type element = elementOf(getSums());
   return checkAll(
       shapes, "C1",
-      {{"accumulators", getFloats(), {"B", "T", "1"}, element},
-       {"sums", getSums(), {"B", "T", "D"}, element},
-       {"keys", getKeys(), {"B", "T", "D"}, element},
+      {{"sums", getSums(), {"B", "T", "D"}, element},
        {"tau", getTau(), {}, element},
        {"gammas", getGammas(), {"n"}, element},
        {"gradients", getKeysGradIn(), {"B", "T", "D"}, element},

@@ -113,14 +113,10 @@ def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
      AllTypesMatch<["sums_in", "sums"]>]> {
   let summary = "what keys add to the gradients of queries and parameters";
   let description = [{
-    With the rows of rt.grad_rows, adds for each visible key its coefficient
-    `c_ij`, the derivative by `q_i` being `c_ij (k_j - q_i)`, times the key to
-    the sums `[B, Tq, D]`, and to the accumulators `[B, Tq, A]`: the
-    temperature's, the coefficient's own sum as far as it is not 0 by itself,
-    and what the channels keep for their parameters. Where distances are exact
-    or of the metric l2, the sums take `c_ij (k_j - q_i)` instead, and no sum of
-    coefficients is kept: near a key, l2's coefficients are large, and sums of
-    theirs that cancel would lose the gradient's digits.
+    With the rows of rt.grad_rows, adds for each visible key the derivative by
+    `q_i`, `c_ij (k_j - q_i)`, to the sums `[B, Tq, D]`, and to the accumulators
+    `[B, Tq, A]` the temperature's part and what the channels keep for their
+    parameters.
 
     Constraints:
     * C1: every entry of the list is a channel.
@@ -156,15 +152,13 @@ def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
 }
 
 def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
-    [AllTypesMatch<["floats_in", "floats"]>,
-     AllTypesMatch<["sums_in", "sums"]>]> {
+    [AllTypesMatch<["sums_in", "sums"]>]> {
   let summary = "what queries add to the gradients of keys";
   let description = [{
-    For each key, over the queries that see it: adds `w_cij G_ci` of every
-    weighted channel, `c_ij q_i`, and the gradient of each copying channel that
-    chose the key, to the sums `[B, T, D]`, and `c_ij` to the accumulators
-    `[B, T, 1]`; the derivative by `k_j` is `c_ij (q_i - k_j)`, which is what the
-    sums take where rt.query_grad_sweep's take differences.
+    For each key, over the queries that see it: adds `w_cij U_ci` of every
+    weighted channel, U being the stack of rt.grad_rows, `c_ij (q_i - k_j)` and
+    the gradient of each copying channel that chose the key, to the sums
+    `[B, T, D]`.
 
     Constraints:
     * C1: every entry of the list is a channel.
@@ -172,20 +166,19 @@ def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
       `[B, C, Tq, D]`, signals and gradient `[B, Tq, S]`, tau `[]`, gammas
       `[n]`, of the accumulators' type; queries `[B, Tq, D]`, indices
       `[B, Tq, N]` of i32, lengths `[B]` of i64.
-    * C3: accumulators are `[B, T, 1]`, sums `[B, T, D]`; results have their
-      types.
+    * C3: sums are `[B, T, D]`; the result has their type.
     * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
   }];
   let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$rows,
     AnyRankedTensor:$stack, AnyRankedTensor:$queries, AnyRankedTensor:$signals,
     AnyRankedTensor:$gradient, AnyRankedTensor:$indices, AnyRankedTensor:$tau,
     AnyRankedTensor:$gammas, Index:$row, Index:$key,
-    AnyRankedTensor:$floats_in, AnyRankedTensor:$sums_in,
+    AnyRankedTensor:$sums_in,
     // Last, so that result types are inferred with it or without.
     Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
     DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
     OptionalAttr<AnyAttr>:$mask);
-  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$sums);
+  let results = (outs AnyRankedTensor:$sums);
   let assemblyFormat = [{
     $channels `ins` `(` $distances `,` $rows `,` $stack `,` $queries `:`
     type($distances) `,` type($rows) `,` type($stack) `,` type($queries) `)`
@@ -194,7 +187,7 @@ def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
     `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
     `at` `(` $row `,` $key `)`
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    `outs` `(` $floats_in `,` $sums_in `:` type($floats_in) `,` type($sums_in) `)`
+    `outs` `(` $sums_in `:` type($sums_in) `)`
     attr-dict
   }];
   let extraClassDeclaration = [{
@@ -204,7 +197,7 @@ def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
 }
 
 def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
-    AllTypesMatch<["floats_in", "floats"]>, AllTypesMatch<["products", "weights"]>,
+    AllTypesMatch<["products", "weights"]>,
     AllTypesMatch<["distances", "coefficients"]>]> {
   let summary = "stacked weights and distance coefficients of one chunk";
   let description = [{
@@ -213,30 +206,30 @@ def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
     gradient, `[B, C, Tq, T]`, and the coefficients `c_ij` `[B, Tq, T]`, the
     pair's derivative being `c_ij (k_j - q_i)` by the query and
     `c_ij (q_i - k_j)` by the key. `#rt.side<query>` accumulates per row,
-    `[B, Tq, A]`, as rt.query_grad_sweep does; `#rt.side<key>` per key,
-    `[B, T, 1]`, the sum of the coefficients. With `differences`, for a
-    rt.sum_differences, neither keeps a sum of coefficients.
+    `[B, Tq, A]`, as rt.query_grad_sweep does; `#rt.side<key>` accumulates
+    nothing.
 
     Constraints:
     * C1: every entry of the list is a channel.
     * C2: distances are `[B, Tq, T]`, rows `[B, Tq, F]`, products
       `[B, C, Tq, T]`, tau `[]`, gammas `[n]`, all of one type.
-    * C3: accumulators are `[B, Tq, A]` or `[B, T, 1]`, as the side says.
+    * C3: accumulators are `[B, Tq, A]` on the side of queries, absent on that of
+      keys; the result has their type.
     * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
   }];
   let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$distances,
     AnyRankedTensor:$rows, AnyRankedTensor:$products, AnyRankedTensor:$tau,
-    AnyRankedTensor:$gammas, Index:$row, Index:$key, AnyRankedTensor:$floats_in,
+    AnyRankedTensor:$gammas, Index:$row, Index:$key, Optional<AnyRankedTensor>:$floats_in,
     ArrayAttr:$channels, DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
-    OptionalAttr<AnyAttr>:$mask, UnitAttr:$differences);
+    OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$weights, AnyRankedTensor:$coefficients,
-    AnyRankedTensor:$floats);
+    Optional<AnyRankedTensor>:$floats);
   let assemblyFormat = [{
     $side $channels `ins` `(` $distances `,` $rows `,` $products `:`
     type($distances) `,` type($rows) `,` type($products) `)`
     `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
-    `at` `(` $row `,` $key `)` `outs` `(` $floats_in `:` type($floats_in) `)`
-    attr-dict
+    `at` `(` $row `,` $key `)` (`outs` `(` $floats_in^ `:` type($floats_in) `)`)?
+    attr-dict (`->` type($floats)^)?
   }];
   let hasVerifier = 1;
 }
@@ -246,9 +239,10 @@ def RT_SumDifferencesOp : RT_Op<"sum_differences",
   let summary = "coefficients times differences of keys and queries, summed";
   let description = [{
     `#rt.side<query>` adds `sum_j c_ij (k_j - q_i)` to the sums `[B, Tq, D]`;
-    `#rt.side<key>` adds `sum_i c_ij (q_i - k_j)` to the sums `[B, T, D]`. Where
-    the precision is not exact and the distances of the metric l2 say that no
-    pair is near, a target may expand the product.
+    `#rt.side<key>` adds `sum_i c_ij (q_i - k_j)` to the sums `[B, T, D]`. As
+    `sum c k - q sum c`, what nearly cancels would be lost where a query is near
+    its key: a target may expand the product only where the precision is not
+    exact and the distances, of `metric`, say that no pair of the chunk is near.
 
     Constraints:
     * C1: coefficients and distances are `[B, Tq, T]`, keys `[B, T, D]`, sums
@@ -258,6 +252,7 @@ def RT_SumDifferencesOp : RT_Op<"sum_differences",
   let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$coefficients,
     AnyRankedTensor:$queries, AnyRankedTensor:$keys, AnyRankedTensor:$distances,
     AnyRankedTensor:$sums_in,
+    DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
     DefaultValuedAttr<RT_PrecisionAttr, "Precision::Fast">:$precision);
   let results = (outs AnyRankedTensor:$sums);
   let assemblyFormat = [{
@@ -297,26 +292,25 @@ def RT_QueryGradOp : RT_PairGradOp<"query_grad", [
     AllTypesMatch<["parameters_in", "parameters"]>]> {
   let summary = "finished gradients of the queries, parameters row by row";
   let description = [{
-    `dq_i = sums_i - q_i a_i` with `a_i` the coefficients' sum, `[B, Tq, D]`,
-    and each row's part in the gradients of tau and the gammas,
-    `[B, Tq, 1 + n]`.
+    `dq_i`, from the sums `[B, Tq, D]`, and each row's part in the gradients of
+    tau and the gammas, `[B, Tq, 1 + n]`; 0 for rows beyond their sequence.
 
     Constraints:
     * C1: every entry of the list is a channel.
     * C2: accumulators `[B, Tq, A]`, sums `[B, Tq, D]`, rows `[B, Tq, F]`,
-      tau `[]`, gammas `[n]` are of one type; queries `[B, Tq, D]`.
+      tau `[]`, gammas `[n]` are of one type.
     * C3: outs are `[B, Tq, D]` and `[B, Tq, 1 + n]`; results have their types.
   }];
   let arguments = (ins AnyRankedTensor:$floats, AnyRankedTensor:$sums,
-    AnyRankedTensor:$rows, AnyRankedTensor:$queries, AnyRankedTensor:$tau,
+    AnyRankedTensor:$rows, AnyRankedTensor:$tau,
     AnyRankedTensor:$gammas, Index:$row, Index:$keys,
     AnyRankedTensor:$queries_grad_in, AnyRankedTensor:$parameters_in,
     Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
     DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
   let results = (outs AnyRankedTensor:$queries_grad, AnyRankedTensor:$parameters);
   let assemblyFormat = [{
-    $channels `(` $floats `,` $sums `,` $rows `,` $queries `:` type($floats)
-    `,` type($sums) `,` type($rows) `,` type($queries) `)`
+    $channels `(` $floats `,` $sums `,` $rows `:` type($floats) `,` type($sums)
+    `,` type($rows) `)`
     `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
     `at` `(` $row `)` `of` $keys (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `outs` `(` $queries_grad_in `,` $parameters_in `:` type($queries_grad_in)
@@ -332,24 +326,20 @@ def RT_KeyGradOp : RT_PairGradOp<"key_grad",
     [AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
   let summary = "finished gradients of the keys";
   let description = [{
-    `dk_j = sums_j - k_j a_j` with `a_j` the coefficients' sum, `[B, T, D]`; 0 for
-    keys beyond their sequence, of `num_keys` keys or as `lengths` says. Local
-    key 0 stands at position `key`.
+    `dk_j`, from the sums `[B, T, D]`; 0 for keys beyond their sequence, of
+    `num_keys` keys or as `lengths` says. Local key 0 stands at position `key`.
 
     Constraints:
-    * C1: accumulators `[B, T, 1]`, sums, keys and out `[B, T, D]`, tau `[]` and
-      gammas `[n]` are of one type, lengths `[B]` of i64; the result has the
-      out's type.
+    * C1: sums and out `[B, T, D]`, tau `[]` and gammas `[n]` are of one type,
+      lengths `[B]` of i64; the result has the out's type.
     * C2: every entry of the list is a channel.
   }];
-  let arguments = (ins AnyRankedTensor:$floats, AnyRankedTensor:$sums,
-    AnyRankedTensor:$keys, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
-    Index:$key, Index:$num_keys, AnyRankedTensor:$keys_grad_in,
-    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels);
+  let arguments = (ins AnyRankedTensor:$sums, AnyRankedTensor:$tau,
+    AnyRankedTensor:$gammas, Index:$key, Index:$num_keys,
+    AnyRankedTensor:$keys_grad_in, Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels);
   let results = (outs AnyRankedTensor:$keys_grad);
   let assemblyFormat = [{
-    $channels `(` $floats `,` $sums `,` $keys `:` type($floats) `,` type($sums)
-    `,` type($keys) `)` `tau` `(` $tau `:` type($tau) `)`
+    $channels `(` $sums `:` type($sums) `)` `tau` `(` $tau `:` type($tau) `)`
     `gammas` `(` $gammas `:` type($gammas) `)` `at` `(` $key `)` `of` $num_keys
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     `outs` `(` $keys_grad_in `:` type($keys_grad_in) `)` attr-dict

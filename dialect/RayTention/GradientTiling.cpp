@@ -18,13 +18,13 @@ MutableOperandRange QueryGradSweepOp::getDpsInitsMutable() {
   return MutableOperandRange(*this, getODSOperandIndexAndLength(8).first, 2);
 }
 MutableOperandRange KeyGradSweepOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, getODSOperandIndexAndLength(11).first, 2);
+  return MutableOperandRange(*this, getODSOperandIndexAndLength(11).first, 1);
 }
 MutableOperandRange QueryGradOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, getODSOperandIndexAndLength(8).first, 2);
+  return MutableOperandRange(*this, getODSOperandIndexAndLength(7).first, 2);
 }
 MutableOperandRange KeyGradOp::getDpsInitsMutable() {
-  return MutableOperandRange(*this, getODSOperandIndexAndLength(7).first, 1);
+  return MutableOperandRange(*this, getODSOperandIndexAndLength(5).first, 1);
 }
 
 /// The loops over the first axes of `value`.
@@ -112,7 +112,6 @@ KeyGradSweepOp::getTiledImplementation(OpBuilder &b,
                                        ArrayRef<OpFoldResult> sizes) {
   Slicer slice(b, getLoc(), offsets, sizes);
   SmallVector<Axis> perRow = {Batch, Row, Whole};
-  Value floats = slice(getFloatsIn(), {Batch, Key, Whole});
   Value sums = slice(getSumsIn(), {Batch, Key, Whole});
   Value distances = slice(getDistances(), {Batch, Row, Key});
   Value rows = slice(getRows(), perRow);
@@ -124,10 +123,9 @@ KeyGradSweepOp::getTiledImplementation(OpBuilder &b,
   Value lengths = slice(getLengths(), {Batch});
   Value row = slice.shift(getRow(), Row), key = slice.shift(getKey(), Key);
   auto tiled = KeyGradSweepOp::create(
-      b, getLoc(), TypeRange{floats.getType(), sums.getType()}, distances, rows,
-      stack, queries, signals, gradient, indices, getTau(), getGammas(), row,
-      key, floats, sums, lengths, getChannelsAttr(), getMetricAttr(),
-      getMaskAttr());
+      b, getLoc(), TypeRange{sums.getType()}, distances, rows, stack, queries,
+      signals, gradient, indices, getTau(), getGammas(), row, key, sums,
+      lengths, getChannelsAttr(), getMetricAttr(), getMaskAttr());
   return makeResult(tiled, slice);
 }
 
@@ -164,15 +162,14 @@ QueryGradOp::getTiledImplementation(OpBuilder &b,
   Value floats = slice(getFloats(), perRow);
   Value sums = slice(getSums(), {Batch, Row, Whole});
   Value rows = slice(getRows(), perRow);
-  Value queries = slice(getQueries(), perRow);
   Value lengths = slice(getLengths(), {Batch});
   Value row = slice.shift(getRow(), Row);
   Value gradients = slice(getQueriesGradIn(), perRow);
   Value parts = slice(getParametersIn(), perRow);
   auto tiled = QueryGradOp::create(
       b, getLoc(), TypeRange{gradients.getType(), parts.getType()}, floats,
-      sums, rows, queries, getTau(), getGammas(), row, getKeys(), gradients,
-      parts, lengths, getChannelsAttr(), getDecayOriginAttr());
+      sums, rows, getTau(), getGammas(), row, getKeys(), gradients, parts,
+      lengths, getChannelsAttr(), getDecayOriginAttr());
   return makeResult(tiled, slice);
 }
 
@@ -182,15 +179,13 @@ KeyGradOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
                                   ArrayRef<OpFoldResult> sizes) {
   Slicer slice(b, getLoc(), offsets, sizes);
   SmallVector<Axis> perKey = {Batch, Row, Whole};
-  Value floats = slice(getFloats(), perKey);
   Value sums = slice(getSums(), {Batch, Row, Whole});
-  Value keys = slice(getKeys(), perKey);
   Value gradients = slice(getKeysGradIn(), perKey);
   Value lengths = slice(getLengths(), {Batch});
-  auto tiled = KeyGradOp::create(b, getLoc(), TypeRange{gradients.getType()},
-                                 floats, sums, keys, getTau(), getGammas(),
-                                 slice.shift(getKey(), Row), getNumKeys(),
-                                 gradients, lengths, getChannelsAttr());
+  auto tiled =
+      KeyGradOp::create(b, getLoc(), TypeRange{gradients.getType()}, sums,
+                        getTau(), getGammas(), slice.shift(getKey(), Row),
+                        getNumKeys(), gradients, lengths, getChannelsAttr());
   return makeResult(tiled, slice);
 }
 

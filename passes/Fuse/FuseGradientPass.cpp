@@ -65,17 +65,17 @@ public:
                     {Batch, Key, Width}, zeros, {Batch, Channel, Row, Key});
   }
 
-  /// The weights and coefficients of the chunk of `op`, for one side.
+  /// The weights and coefficients of the chunk of `op`; the query side keeps
+  /// `accumulators`, the key side none.
   template <typename Op>
-  WeighGradOp weigh(Op op, Value products, PairSide side, bool differences) {
+  WeighGradOp weigh(Op op, Value products, PairSide side, Value accumulators) {
     return WeighGradOp::create(
-        b, loc,
-        TypeRange{products.getType(), op.getDistances().getType(),
-                  op.getFloatsIn().getType()},
+        b, loc, products.getType(), op.getDistances().getType(),
+        accumulators ? accumulators.getType() : Type(),
         PairSideAttr::get(b.getContext(), side), op.getDistances(),
         op.getRows(), products, op.getTau(), op.getGammas(), op.getRow(),
-        op.getKey(), op.getFloatsIn(), op.getChannelsAttr(), op.getMetricAttr(),
-        op.getMaskAttr(), differences ? b.getUnitAttr() : UnitAttr());
+        op.getKey(), accumulators, op.getChannelsAttr(), op.getMetricAttr(),
+        op.getMaskAttr());
   }
 
   /// Coefficients times differences of the chunk's queries and keys.
@@ -83,7 +83,8 @@ public:
     return SumDifferencesOp::create(
         b, loc, sums.getType(), weights.getSideAttr(),
         weights.getCoefficients(), distance.getQueries(), distance.getKeys(),
-        distance.getDistances(), sums, distance.getPrecisionAttr());
+        distance.getDistances(), sums, distance.getMetricAttr(),
+        distance.getPrecisionAttr());
   }
 
 private:
@@ -143,31 +144,18 @@ struct FuseGradientPass
            << "), got " << distances.getType();
   }
 
-  /// Whether coefficients of such distances meet differences: exact gradients
-  /// of exact distances, and of l2, whose coefficients are large near a key.
-  static bool takesDifferences(DistanceOp op) {
-    return op.getMetric() == Metric::L2 ||
-           op.getPrecision() == Precision::Exact;
-  }
-
   LogicalResult fuse(QueryGradSweepOp op) {
     FailureOr<DistanceOp> distance =
         getDistance(op, op.getDistances(), 2, "rt-chunk-keys");
     if (failed(distance))
       return failure();
-    bool differences = takesDifferences(*distance);
     IRRewriter rewriter(op);
     BodyBuilder body(rewriter, op.getLoc());
     Value products =
         body.buildProducts(op.getStack(), op.getKeys(), op.getDistances());
     WeighGradOp weights =
-        body.weigh(op, products, PairSide::Query, differences);
-    Value sums =
-        differences
-            ? body.sumDifferences(weights, *distance, op.getSumsIn())
-            : body.contract(weights.getCoefficients(), {Batch, Row, Key},
-                            op.getKeys(), {Batch, Key, Width}, op.getSumsIn(),
-                            {Batch, Row, Width});
+        body.weigh(op, products, PairSide::Query, op.getFloatsIn());
+    Value sums = body.sumDifferences(weights, *distance, op.getSumsIn());
     rewriter.replaceOp(op, {weights.getFloats(), sums});
     return success();
   }
@@ -181,25 +169,20 @@ struct FuseGradientPass
     BodyBuilder body(rewriter, op.getLoc());
     Value products = body.buildProducts(op.getStack(), distance->getKeys(),
                                         op.getDistances());
-    bool differences = takesDifferences(*distance);
-    WeighGradOp weights = body.weigh(op, products, PairSide::Key, differences);
+    WeighGradOp weights = body.weigh(op, products, PairSide::Key, Value());
     Value sums = op.getSumsIn();
     if (GradientLayout layout = GradientLayout::get(op.getChannels());
         layout.numWeighted > 0)
       sums = body.contract(weights.getWeights(), {Batch, Channel, Row, Key},
                            op.getStack(), {Batch, Channel, Row, Width}, sums,
                            {Batch, Key, Width});
-    sums = differences
-               ? body.sumDifferences(weights, *distance, sums)
-               : body.contract(weights.getCoefficients(), {Batch, Row, Key},
-                               op.getQueries(), {Batch, Row, Width}, sums,
-                               {Batch, Key, Width});
+    sums = body.sumDifferences(weights, *distance, sums);
     if (getNumCopies(op.getChannels()) > 0)
       sums = CopyGradOp::create(rewriter, op.getLoc(), sums.getType(),
                                 op.getRows(), op.getSignals(), op.getGradient(),
                                 op.getIndices(), op.getKey(), sums,
                                 op.getChannelsAttr());
-    rewriter.replaceOp(op, {weights.getFloats(), sums});
+    rewriter.replaceOp(op, sums);
     return success();
   }
 };

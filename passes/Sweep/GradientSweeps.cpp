@@ -93,25 +93,24 @@ private:
     Value parts = makeEmpty({batch, rows, fixed(1 + gammas.getDimSize(0))});
     return QueryGradOp::create(
         b, loc, TypeRange{gradients.getType(), parts.getType()},
-        sweep.getFloats(), sweep.getSums(), prepared.getRows(), op.getQueries(),
-        op.getTau(), op.getGammas(), row, numKeys, gradients, parts,
-        op.getLengths(), op.getChannelsAttr(), op.getDecayOriginAttr());
+        sweep.getFloats(), sweep.getSums(), prepared.getRows(), op.getTau(),
+        op.getGammas(), row, numKeys, gradients, parts, op.getLengths(),
+        op.getChannelsAttr(), op.getDecayOriginAttr());
   }
 
   Value buildKeyGradient() {
-    Value floats = makeZeros({batch, length, fixed(1)});
     Value sums = makeZeros({batch, length, dModel});
     auto sweep = KeyGradSweepOp::create(
-        b, loc, TypeRange{floats.getType(), sums.getType()}, distances,
-        prepared.getRows(), prepared.getStack(), op.getQueries(),
-        op.getSignals(), op.getGradient(), op.getIndices(), op.getTau(),
-        op.getGammas(), row, zero, floats, sums, op.getLengths(),
-        op.getChannelsAttr(), op.getMetricAttr(), op.getMaskAttr());
+        b, loc, TypeRange{sums.getType()}, distances, prepared.getRows(),
+        prepared.getStack(), op.getQueries(), op.getSignals(), op.getGradient(),
+        op.getIndices(), op.getTau(), op.getGammas(), row, zero, sums,
+        op.getLengths(), op.getChannelsAttr(), op.getMetricAttr(),
+        op.getMaskAttr());
     Value gradients = makeEmpty({batch, length, dModel});
     return KeyGradOp::create(b, loc, TypeRange{gradients.getType()},
-                             sweep.getFloats(), sweep.getSums(), keys,
-                             op.getTau(), op.getGammas(), zero, numKeys,
-                             gradients, op.getLengths(), op.getChannelsAttr())
+                             sweep.getSums(), op.getTau(), op.getGammas(), zero,
+                             numKeys, gradients, op.getLengths(),
+                             op.getChannelsAttr())
         .getKeysGrad();
   }
 

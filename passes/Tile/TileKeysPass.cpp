@@ -148,8 +148,7 @@ private:
       return finish.emitOpError() << "cannot be tiled";
     auto tiled = cast<KeyGradOp>(tile->tiledOps.front());
     b.eraseOp(whole);
-    tiled.getFloatsMutable().assign(sums[0]);
-    tiled.getSumsMutable().assign(sums[1]);
+    tiled.getSumsMutable().assign(sums.front());
     ProducerFuser(b).fuse(tile->generatedSlices);
     SmallVector<OpFoldResult> begin, extent;
     b.setInsertionPoint(loop.op.getTerminator());
@@ -185,10 +184,9 @@ struct TileKeysPass : public raytention::impl::TileKeysPassBase<TileKeysPass> {
         finishes.push_back(op);
     });
     for (KeyGradOp finish : finishes) {
-      auto sweep = finish.getFloats().getDefiningOp<KeyGradSweepOp>();
+      auto sweep = finish.getSums().getDefiningOp<KeyGradSweepOp>();
       if (!sweep) {
-        finish.emitOpError()
-            << "expected its accumulators from rt.key_grad_sweep";
+        finish.emitOpError() << "expected its sums from rt.key_grad_sweep";
         return signalPassFailure();
       }
       IRRewriter rewriter(finish);

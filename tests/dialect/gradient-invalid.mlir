@@ -128,7 +128,7 @@ func.func @query_sweep_c4(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stac
 // C2 of rt.key_grad_sweep: indices of the copies.
 func.func @key_sweep_c2(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
   // expected-error @+1 {{C2: expected indices with N = 0, got 'tensor<1x?x7xi32>'}}
-  %r:2 = rt.key_grad_sweep [#rt.centroid] ins(%d, %rows, %stack, %k : tensor<1x?x?xf32>, tensor<1x?x8xf32>, tensor<1x1x?x4xf32>, tensor<1x?x4xf32>) copies(%y, %y, %bad2 : tensor<1x?x4xf32>, tensor<1x?x4xf32>, tensor<1x?x7xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%b, %s : tensor<1x?x1xf32>, tensor<1x?x4xf32>)
+  %r = rt.key_grad_sweep [#rt.centroid] ins(%d, %rows, %stack, %k : tensor<1x?x?xf32>, tensor<1x?x8xf32>, tensor<1x1x?x4xf32>, tensor<1x?x4xf32>) copies(%y, %y, %bad2 : tensor<1x?x4xf32>, tensor<1x?x4xf32>, tensor<1x?x7xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%s : tensor<1x?x4xf32>)
   return
 }
 
@@ -136,8 +136,8 @@ func.func @key_sweep_c2(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack:
 
 // C3 of rt.weigh_grad: accumulators of its side.
 func.func @weigh_c3(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
-  // expected-error @+1 {{C3: expected accumulators with 1 = 1, got 'tensor<1x?x2xf32>'}}
-  %r:3 = rt.weigh_grad <key> [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x8xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%f : tensor<1x?x2xf32>)
+  // expected-error @+1 {{C3: expected accumulators neither before nor after on the side of keys}}
+  %r:3 = rt.weigh_grad <key> [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x8xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%b : tensor<1x?x1xf32>) -> tensor<1x?x1xf32>
   return
 }
 
@@ -155,16 +155,16 @@ func.func @copy_c2(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: tens
 // C3 of rt.query_grad: parts of tau and the gammas.
 func.func @query_c3(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
   // expected-error @+1 {{C3: expected parts with 1 + n = 1, got 'tensor<1x?x7xf32>'}}
-  %r:2 = rt.query_grad [#rt.centroid] (%f, %s, %rows, %y : tensor<1x?x2xf32>, tensor<1x?x4xf32>, tensor<1x?x8xf32>, tensor<1x?x4xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0) of %c0 outs(%y, %bad : tensor<1x?x4xf32>, tensor<1x?x7xf32>)
+  %r:2 = rt.query_grad [#rt.centroid] (%b, %s, %rows : tensor<1x?x1xf32>, tensor<1x?x4xf32>, tensor<1x?x8xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0) of %c0 outs(%y, %bad : tensor<1x?x4xf32>, tensor<1x?x7xf32>)
   return
 }
 
 // -----
 
-// C1 of rt.key_grad: accumulators of one number.
+// C1 of rt.key_grad: sums and gradients of one shape.
 func.func @key_c1(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x8xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
-  // expected-error @+1 {{C1: expected accumulators with 1 = 1, got 'tensor<1x?x2xf32>'}}
-  %r = rt.key_grad [#rt.centroid] (%f, %s, %k : tensor<1x?x2xf32>, tensor<1x?x4xf32>, tensor<1x?x4xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0) of %c0 outs(%k : tensor<1x?x4xf32>)
+  // expected-error @+1 {{C1: expected gradients with D = 4, got 'tensor<1x?x2xf32>'}}
+  %r = rt.key_grad [#rt.centroid] (%s : tensor<1x?x4xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0) of %c0 outs(%f : tensor<1x?x2xf32>)
   return
 }
 

@@ -7,11 +7,11 @@
 // CHECK: %[[D:.*]] = rt.distance %{{.*}}, %[[K]]
 // CHECK: %[[ROWS:.*]], %[[STACK:.*]] = rt.grad_rows {{.*}} lengths
 // CHECK: %[[F:.*]], %[[S:.*]] = rt.query_grad_sweep {{.*}} ins(%[[D]], %[[ROWS]], %[[STACK]], %[[K]]
-// CHECK: %[[DQ:.*]], %[[PARTS:.*]] = rt.query_grad {{.*}}(%[[F]], %[[S]], %[[ROWS]], %arg0
+// CHECK: %[[DQ:.*]], %[[PARTS:.*]] = rt.query_grad {{.*}}(%[[F]], %[[S]], %[[ROWS]] :
 // CHECK: %[[DTAU:.*]], %[[DG:.*]] = rt.parameter_grad %[[PARTS]]
-// CHECK: %[[KF:.*]], %[[KS:.*]] = rt.key_grad_sweep {{.*}} ins(%[[D]], %[[ROWS]], %[[STACK]], %arg0
+// CHECK: %[[KS:.*]] = rt.key_grad_sweep {{.*}} ins(%[[D]], %[[ROWS]], %[[STACK]], %arg0
 // CHECK-SAME: copies(%arg7, %arg11, %arg9
-// CHECK: %[[DK:.*]] = rt.key_grad {{.*}}(%[[KF]], %[[KS]], %[[K]]
+// CHECK: %[[DK:.*]] = rt.key_grad {{.*}}(%[[KS]] :
 // CHECK: %[[DT:.*]] = rt.scatter_add %[[DK]] into %{{.*}}[%arg2]
 // CHECK: return %[[DQ]], %[[DT]], %[[DTAU]], %[[DG]]
 func.func @attend_backward(%q: tensor<?x?x4xf32>, %t: tensor<?x4xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<?xi64>, %y: tensor<?x?x9xf32>, %n: tensor<?x?xf32>, %x: tensor<?x?x1xi32>, %l: tensor<?x?x5xf32>, %dy: tensor<?x?x9xf32>) -> (tensor<?x?x4xf32>, tensor<?x4xf32>, tensor<f32>, tensor<1xf32>) {

@@ -125,16 +125,6 @@ private:
     result.coefficient = getCoefficient(whole, distanceGradient);
     if (isQuery)
       addTemperature(softmax);
-    if (source.byDifferences)
-      return;
-    int64_t place = isQuery ? GradientLayout::kCoefficient : 0;
-    Value summed = result.coefficient;
-    if (isQuery) // what the softmax adds sums to 0 over the keys
-      summed = scoreGradient || distanceGradient
-                   ? getCoefficient(scoreGradient, distanceGradient)
-                   : Value();
-    if (summed)
-      result.sums[place] = b.add(sums[place], summed);
   }
 
   /// The temperature's sum of dz z. As the softmax's dz sums to 0, its z counts

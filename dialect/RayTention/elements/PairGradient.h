@@ -25,8 +25,6 @@ struct PairSource {
   const ParameterValues &params;
   Metric metric;
   MaskInterface mask;
-  /// Whether coefficients meet differences k - q, which need no sum of theirs.
-  bool byDifferences;
   mlir::Value distance, row, key; ///< positions are i32
   /// A field of the pair's row, as GradientLayout numbers them.
   llvm::function_ref<mlir::Value(int64_t)> field;
@@ -41,7 +39,7 @@ struct PairDerivative {
   /// c: the pair's derivative is c (k - q) by the query and c (q - k) by the
   /// key.
   mlir::Value coefficient;
-  /// The accumulators of the side with the pair added.
+  /// The row's accumulators with the pair added; none on the side of keys.
   llvm::SmallVector<mlir::Value> sums;
 };
 

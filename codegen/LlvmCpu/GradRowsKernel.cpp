@@ -154,8 +154,8 @@ private:
       values.along = toUnit(stackChannel(slots.weightSlot, column));
     }
     RowGradient prepared = channel.prepareGradient(e, values, params);
-    for (auto [i, value] :
-         llvm::enumerate(prepareFields(e, slots, values, prepared, field)))
+    for (auto [i, value] : llvm::enumerate(
+             prepareFields(e, slots, values, prepared, params, field)))
       store(value, slots.fields + i);
     if (prepared.weightSum)
       weightSum = e.add(weightSum, prepared.weightSum);

@@ -222,13 +222,29 @@ static void finishDistances(KernelBuilder &k, const PackedLanes &lanes,
   });
 }
 
-/// Runs of `depth` panels over [begin, end): body(begin, end, is first).
-static void forEachRun(KernelBuilder &k, Value begin, Value end, int64_t depth,
-                       llvm::function_ref<void(Value, Value, bool)> body) {
-  Value second = k.min(k.add(begin, depth), end);
-  body(begin, second, true);
-  k.loop(second, end, depth, [&](Value next) {
-    body(next, k.min(k.add(next, depth), end), false);
+/// out = 0 for every row of a register tile.
+static void clearScores(KernelBuilder &k, const PackedRows &rows,
+                        const PackedLanes &lanes, const ScoreView &out) {
+  Value end =
+      k.mul(k.ceilDiv(rows.count, k.layout.tileRows), k.layout.tileRows);
+  int64_t columns = getNumPanels(lanes) * k.layout.panel;
+  k.loop(k.index(0), end, 1, [&](Value row) {
+    k.loop(k.index(0), k.index(columns), k.layout.lanes, [&](Value lane) {
+      k.storeVector(k.zeroVector(), out.data, {k.add(out.begin, row), lane});
+    });
+  });
+}
+
+/// Adds up body(begin, end, onto) over runs of `depth` panels of [begin, end).
+/// One run writes, several add: one body serves all, which halves the code.
+static void sumRuns(KernelBuilder &k, Value begin, Value end, int64_t depth,
+                    bool isOne, llvm::function_ref<void()> clear,
+                    llvm::function_ref<void(Value, Value, bool)> body) {
+  if (isOne)
+    return body(begin, end, /*onto=*/false);
+  clear();
+  k.loop(begin, end, depth, [&](Value next) {
+    body(next, k.min(k.add(next, depth), end), /*onto=*/true);
   });
 }
 
@@ -239,23 +255,26 @@ static void sumBlocks(KernelBuilder &k, const PackedLanes &lanes,
                       Value end, const ScoreView &out) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
-  auto run = [&](Value begin, Value end, bool isFirst) {
-    Value block = k.div(begin, layout.blockPanels());
-    auto finish = [&](Value value, Value row, Value lane) -> Value {
-      if (precision == Precision::Exact)
-        return value;
-      Value rowNorm = k.splat(k.load(rows.norms, {block, row}));
-      Value norms = e.add(k.loadVector(lanes.norms, {block, lane}), rowNorm);
-      return e.fma(value, e.constant(-2), norms);
-    };
-    runProduct(k, lanes, rows, precision, begin, end, !isFirst, finish, out);
-  };
-  forEachRun(k, begin, end, layout.blockPanels(), run);
+  sumRuns(
+      k, begin, end, layout.blockPanels(), layout.normBlocks() == 1,
+      [&] { clearScores(k, rows, lanes, out); },
+      [&](Value begin, Value end, bool onto) {
+        Value block = k.div(begin, layout.blockPanels());
+        auto finish = [&](Value value, Value row, Value lane) -> Value {
+          if (precision == Precision::Exact)
+            return value;
+          Value rowNorm = k.splat(k.load(rows.norms, {block, row}));
+          Value norms =
+              e.add(k.loadVector(lanes.norms, {block, lane}), rowNorm);
+          return e.fma(value, e.constant(-2), norms);
+        };
+        runProduct(k, lanes, rows, precision, begin, end, onto, finish, out);
+      });
 }
 
-/// sums += part, or sums = part, for every row present.
+/// sums += part, for every row present.
 static void addScores(KernelBuilder &k, Value count, const ScoreView &part,
-                      bool onto, const ScoreView &sums) {
+                      const ScoreView &sums) {
   ElementBuilder e(k.b, k.loc, k.layout.vectorType());
   k.loop(k.index(0), count, 1, [&](Value row) {
     for (int64_t lane = 0; lane < k.layout.itemLanes();
@@ -263,9 +282,7 @@ static void addScores(KernelBuilder &k, Value count, const ScoreView &part,
       Values at = {k.add(sums.begin, row), k.index(lane)};
       Value value =
           k.loadVector(part.data, {k.add(part.begin, row), k.index(lane)});
-      if (onto)
-        value = e.add(value, k.loadVector(sums.data, at));
-      k.storeVector(value, sums.data, at);
+      k.storeVector(e.add(value, k.loadVector(sums.data, at)), sums.data, at);
     }
   });
 }
@@ -279,10 +296,12 @@ void raytention::computeDistances(KernelBuilder &k, const PackedLanes &lanes,
   if (!part) {
     sumBlocks(k, lanes, rows, precision, zero, panels, distances);
   } else {
+    clearScores(k, rows, lanes, distances);
     int64_t depth = k.layout.blocksPerPart() * k.layout.blockPanels();
-    forEachRun(k, zero, panels, depth, [&](Value begin, Value end, bool first) {
+    k.loop(zero, panels, depth, [&](Value begin) {
+      Value end = k.min(k.add(begin, depth), panels);
       sumBlocks(k, lanes, rows, precision, begin, end, *part);
-      addScores(k, rows.count, *part, !first, distances);
+      addScores(k, rows.count, *part, distances);
     });
   }
   finishDistances(k, lanes, rows, metric, precision, distances);
@@ -293,11 +312,14 @@ void raytention::computeProducts(KernelBuilder &k, const PackedLanes &lanes,
                                  const ScoreView &products) {
   int64_t depth = std::max<int64_t>(1, kProductDepth / k.layout.panel);
   auto keep = [](Value value, Value, Value) { return value; };
-  forEachRun(k, k.index(0), k.index(k.layout.widthPanels()), depth,
-             [&](Value begin, Value end, bool isFirst) {
-               runProduct(k, lanes, rows, Precision::Fast, begin, end, !isFirst,
-                          keep, products);
-             });
+  sumRuns(
+      k, k.index(0), k.index(k.layout.widthPanels()), depth,
+      k.layout.widthPanels() <= depth,
+      [&] { clearScores(k, rows, lanes, products); },
+      [&](Value begin, Value end, bool onto) {
+        runProduct(k, lanes, rows, Precision::Fast, begin, end, onto, keep,
+                   products);
+      });
 }
 
 void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,

@@ -22,7 +22,7 @@ static FieldRange take(int64_t &total, int64_t size) {
 static int64_t countFields(ChannelForm form) {
   switch (form) {
   case ChannelForm::Weighted:
-    return 3;
+    return 4;
   case ChannelForm::Scalar:
     return 2;
   case ChannelForm::Copy:

@@ -31,8 +31,8 @@ struct GradientSlots {
 /// channel, an own (r, log l) where the channel has one, r counted from m, and
 /// what it saves.
 /// Row fields (rt.grad_rows): the saved floats; scale, along, weightSum; then
-/// per weighted channel log l less the log factor, offset / scale, rest, per
-/// scalar channel G, along.
+/// per weighted channel log l less the log factor, the same plus log g,
+/// offset / scale, rest, per scalar channel G, along.
 /// Accumulators: the temperature's, then the channels'.
 struct GradientLayout {
   llvm::SmallVector<GradientSlots> slots;

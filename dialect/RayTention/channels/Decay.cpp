@@ -117,7 +117,7 @@ public:
                                     const ParameterValues &,
                                     ValueRange state) const {
     Value p = exponent(b, pair);
-    if (pair.rest)
+    if (direction() == Direction::Backward)
       p = b.add(p, pair.rest);
     Value weighted = b.mul(pair.perBase, p);
     return {b.fma(weighted, pair.difference, state[0]),

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/elements/PairGradient.h"
-#include "dialect/RayTention/elements/LogSum.h"
 #include "dialect/RayTention/elements/Score.h"
 
 using namespace mlir;
@@ -74,8 +73,8 @@ private:
   void visitWeighted(const GradientSlots &slots) {
     weigh(slots);
     pair.difference =
-        b.sub(source.product(slots.weightSlot), source.field(slots.fields + 1));
-    pair.rest = source.field(slots.fields + 2);
+        b.sub(source.product(slots.weightSlot), source.field(slots.fields + 2));
+    pair.rest = source.field(slots.fields + 3);
     addTo(balanced, b.mul(pair.ownWeight, pair.difference));
     if (!isQuery)
       result.weights.push_back(b.mul(pair.ownWeight, scale()));
@@ -89,14 +88,13 @@ private:
     if (!channel.hasOwnLogSum())
       return;
     Value value = channel.addLogFactor(b, pair, params, relative);
-    value = subtractLogSum(b, value, source.field(slots.logSum),
-                           source.field(slots.fields));
+    value = b.sub(value, source.field(slots.logSum));
     int64_t base = channel.getBase();
     if (!isQuery || base < 0) {
-      pair.ownWeight = b.exp(value);
+      pair.ownWeight = b.exp(b.sub(value, source.field(slots.fields)));
       return;
     }
-    pair.perBase = b.exp(b.sub(value, params.logGammas[base]));
+    pair.perBase = b.exp(b.sub(value, source.field(slots.fields + 1)));
     pair.ownWeight = b.mul(pair.perBase, params.gammas[base]);
   }
 

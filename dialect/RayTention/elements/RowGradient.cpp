@@ -58,6 +58,7 @@ Value raytention::getRelativeLogSum(ElementBuilder &b,
 SmallVector<Value>
 raytention::prepareFields(ElementBuilder &b, const GradientSlots &slots,
                           const GradientRow &row, const RowGradient &prepared,
+                          const ParameterValues &params,
                           llvm::function_ref<Value(int64_t)> field) {
   ChannelInterface channel = slots.channel;
   if (channel.getForm() == ChannelForm::Scalar)
@@ -66,7 +67,11 @@ raytention::prepareFields(ElementBuilder &b, const GradientSlots &slots,
   if (prepared.logFactor)
     logSum = b.sub(logSum, prepared.logFactor);
   Value offset = b.div(prepared.offset, row.scale); // as U . k, not G . k
-  return {logSum, offset, prepared.rest ? prepared.rest : b.constant(0)};
+  Value perBase = logSum;
+  if (int64_t base = channel.getBase(); base >= 0)
+    perBase = b.add(logSum, params.logGammas[base]);
+  return {logSum, perBase, offset,
+          prepared.rest ? prepared.rest : b.constant(0)};
 }
 
 Value raytention::finishTemperature(ElementBuilder &b, Value sum,

@@ -41,6 +41,7 @@ mlir::Value getRelativeLogSum(ElementBuilder &b, const GradientSlots &slots,
 llvm::SmallVector<mlir::Value>
 prepareFields(ElementBuilder &b, const GradientSlots &slots,
               const GradientRow &row, const RowGradient &prepared,
+              const ParameterValues &params,
               llvm::function_ref<mlir::Value(int64_t)> field);
 
 /// `dtau` of the sum of dz z over a row's pairs: `-sum / t`, 0 for tau under

@@ -31,14 +31,12 @@ LogicalResult TaskLowering::lower(LookupOp op) {
     if (*chunk > layout.items)
       return op.emitOpError() << "expected at most " << layout.items
                               << " keys, the step of the loop, got " << *chunk;
-    PackedLanes keys;
-    keys.data = allocate(MemRefType::get(
-        {layout.itemLanes() / layout.panel, layout.paddedWidth(), layout.panel},
-        layout.element));
-    keys.norms = allocate(MemRefType::get(
-        {layout.normBlocks() + 1, layout.itemLanes()}, layout.element));
-    gatherKeyLanes(k, source, count, keys);
-    buffers[op.getRows()] = LaneBuffer{keys, source, std::nullopt, count};
+    buffers[op.getRows()] = packItems(
+        op, count,
+        [&](const PackedLanes &keys) {
+          gatherKeyLanes(k, source, count, keys);
+        },
+        [&](const PackedRows &keys) { gatherKeyRows(k, source, keys); });
     return success();
   }
   int64_t rows = layout.paddedRows(*chunk);

@@ -105,7 +105,11 @@ static Value isAnyNear(KernelBuilder &k, const DifferenceLoop &loop) {
                         k.splat(k.load(loop.passing.norms, {all, p})));
     Value bound = e.max(e.mul(norms, e.constant(kNearShare)),
                         e.constant(getTinySquares(layout).square));
-    return e.less(square, bound);
+    // Padding has coefficients of 0, or none, and no say in this.
+    Value coefficient = k.loadVector(loop.coefficients, {p, lane});
+    Value counts = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::ONE,
+                                         coefficient, k.zeroVector());
+    return e.logicalAnd(counts, e.less(square, bound));
   };
   Value found =
       k.carry(k.index(0), k.index(layout.itemLanes()), layout.lanes, {none},

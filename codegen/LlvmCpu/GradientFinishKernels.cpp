@@ -125,8 +125,7 @@ public:
     k.store(e.mul(tau, unit), loop.parts.memref,
             elementOf(loop.parts, k.index(0)));
     for (auto [i, gamma] : llvm::enumerate(gammas))
-      k.store(e.mul(gamma, unit), loop.parts.memref,
-              elementOf(loop.parts, k.index(i + 1)));
+      k.store(gamma, loop.parts.memref, elementOf(loop.parts, k.index(i + 1)));
   }
 
 private:
@@ -151,7 +150,8 @@ private:
       values.gradient = load(loop.fields, slots.fields);
       values.along = load(loop.fields, slots.fields + 1);
     }
-    values.scale = load(loop.fields, loop.layout.scale());
+    // Exact, and in range where the scale in the unit times a sum may not be.
+    values.scale = e.mul(load(loop.fields, loop.layout.scale()), unit);
     values.relativeLogSum = getRelativeLogSum(
         e, slots, [&](int64_t field) { return load(loop.fields, field); });
     values.row = k.toI32(k.add(loop.row, row));

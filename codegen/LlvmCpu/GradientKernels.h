@@ -59,7 +59,6 @@ void weighGradients(KernelBuilder &k, const GradientPairs &pairs);
 /// The copies' gradients, on the key side.
 struct CopyGradLoop {
   const GradientLayout &layout;
-  mlir::ArrayAttr channels;
   PartView fields;
   ArgumentView signals, gradient, indices;
   mlir::Value rows;  ///< rows present

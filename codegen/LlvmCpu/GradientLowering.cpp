@@ -195,19 +195,32 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
   return success();
 }
 
-PackedRows TaskLowering::packItems(const LaneBuffer &lanes, Location loc) {
-  KernelBuilder k = kernel(loc);
-  PackedRows items;
+/// Whether the task of `op` takes differences from its items.
+static bool takesDifferences(Operation *op) {
+  auto task = op->getParentOfType<scf::ForallOp>();
+  return task &&
+         task.walk([](SumDifferencesOp) { return WalkResult::interrupt(); })
+             .wasInterrupted();
+}
+
+LaneBuffer TaskLowering::packItems(Operation *op, Value count,
+                                   PackLanes packLanes, PackRows packRows) {
+  LaneBuffer buffer;
+  int64_t lanes = layout.itemLanes(), rows = layout.stackRows(1);
+  buffer.packed.data = allocate(MemRefType::get(
+      {lanes / layout.panel, layout.paddedWidth(), layout.panel},
+      layout.element));
+  buffer.packed.norms = allocate(
+      MemRefType::get({layout.normBlocks() + 1, lanes}, layout.element));
+  packLanes(buffer.packed);
+  if (!takesDifferences(op))
+    return buffer;
   // Register tiles read whole tiles of rows.
-  int64_t rows = layout.stackRows(1);
-  items.data = allocateInLoop(MemRefType::get(
+  Value data = allocate(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  items.count = lanes.count;
-  if (lanes.keys)
-    gatherKeyRows(k, *lanes.keys, items);
-  else
-    packQueryRows(k, *lanes.queries, items);
-  return items;
+  buffer.rows = PackedRows{data, Value(), count};
+  packRows(*buffer.rows);
+  return buffer;
 }
 
 LogicalResult TaskLowering::lower(SumDifferencesOp op) {
@@ -222,19 +235,18 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
   if (!lanes || !rows || !coefficients || !distances || !sums)
     return failure();
-  if (op.getSide() != side || !lanes->count)
+  if (op.getSide() != side || !lanes->rows)
     return op.emitOpError() << "expected differences from the task's items";
-  LaneBuffer source = *lanes;
   DifferenceLoop loop{op.getMetric(), coefficients->data, rows->packed};
   loop.sums = sums->view;
   KernelBuilder k = kernel(op.getLoc());
   if (op.getPrecision() == Precision::Fast) {
     loop.distances = distances->view;
-    loop.itemNorms = source.packed.norms;
+    loop.itemNorms = lanes->packed.norms;
     loop.totals =
         allocateInLoop(MemRefType::get({layout.itemLanes()}, layout.element));
   }
-  loop.items = packItems(source, op.getLoc());
+  loop.items = *lanes->rows;
   sumDifferences(k, loop);
   alias(op.getSums(), op.getSumsIn());
   return success();
@@ -247,16 +259,19 @@ LogicalResult TaskLowering::lower(CopyGradOp op) {
   auto *indices = get<ArgumentView>(op, op.getIndices(), "a slice of indices");
   auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
   FailureOr<RowRange> rows = getRows(op, op.getSignals());
-  auto block = op->getParentOfType<scf::ForallOp>();
-  if (!fields || !signals || !gradient || !indices || !sums || failed(rows) ||
-      !block)
+  if (!fields || !signals || !gradient || !indices || !sums || failed(rows))
     return failure();
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
   KernelBuilder k = kernel(op.getLoc());
   // Indices past the last key present do not occur: sums have a row for each.
-  CopyGradLoop loop{gradientLayout, op.getChannels(),    fields->view,
-                    *signals,       *gradient,           *indices,
-                    rows->count,    scalar(op.getKey()), k.index(layout.items),
+  CopyGradLoop loop{gradientLayout,
+                    fields->view,
+                    *signals,
+                    *gradient,
+                    *indices,
+                    rows->count,
+                    scalar(op.getKey()),
+                    k.index(layout.items),
                     sums->view};
   addCopies(k, loop);
   alias(op.getSums(), op.getSumsIn());

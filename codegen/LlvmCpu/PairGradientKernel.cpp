@@ -98,8 +98,8 @@ private:
 
 } // namespace
 
-/// The key side's products read whole stacks: weights and coefficients of rows
-/// that are not there must be zero.
+/// The key side's products read whole stacks: weights of rows that are not
+/// there must be zero.
 static void clearMissing(KernelBuilder &k, const GradientPairs &pairs,
                          Value lane) {
   k.loop(pairs.count, k.index(pairs.bound), 1, [&](Value row) {

@@ -305,8 +305,9 @@ void raytention::reduceSweep(KernelBuilder &k, const PairLoop &loop,
       return;
     Values values =
         lane.run(loop, init, [&](PairValues pair, Value, ValueRange carried) {
-          pair.logWeight =
-              subtractLogSum(lane.e, pair.score, logSum.max, logSum.sum);
+          pair.relative = lane.e.sub(pair.score, logSum.max);
+          pair.logSum = logSum.sum;
+          pair.logWeight = lane.e.sub(pair.relative, pair.logSum);
           pair.weight = lane.e.exp(pair.logWeight);
           Values next;
           updateFields(lane, loop.sweep, SweepKind::Reduce, pair, carried,

@@ -196,14 +196,12 @@ LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
     return op.emitOpError()
            << "expected at most " << layout.items
            << " rows, the step of the loop, got " << rows->bound;
-  PackedLanes packed;
-  packed.data = allocate(MemRefType::get(
-      {layout.itemLanes() / layout.panel, layout.paddedWidth(), layout.panel},
-      layout.element));
-  packed.norms = allocate(MemRefType::get(
-      {layout.normBlocks() + 1, layout.itemLanes()}, layout.element));
-  packQueryLanes(k, view, rows->count, packed);
-  buffers[op.getResult()] = LaneBuffer{packed, std::nullopt, view, rows->count};
+  buffers[op.getResult()] = packItems(
+      op, rows->count,
+      [&](const PackedLanes &packed) {
+        packQueryLanes(k, view, rows->count, packed);
+      },
+      [&](const PackedRows &packed) { packQueryRows(k, view, packed); });
   return success();
 }
 

@@ -27,12 +27,10 @@ constexpr int64_t kLargestTile = int64_t(1) << 16;
 struct ScoreBuffer {
   ScoreView view;
 };
-/// Items in the lanes, and where they come from: keys, or a slice of queries.
+/// Items in the lanes, and where differences are taken also as rows.
 struct LaneBuffer {
   PackedLanes packed;
-  std::optional<KeySource> keys = std::nullopt;
-  std::optional<ArgumentView> queries = std::nullopt;
-  mlir::Value count = {}; ///< items present
+  std::optional<PackedRows> rows = std::nullopt;
 };
 struct RowBuffer {
   PackedRows packed;
@@ -92,8 +90,11 @@ private:
   llvm::LogicalResult lower(QueryGradOp op);
   llvm::LogicalResult lower(KeyGradOp op);
 
-  /// The items of a task once more, as rows.
-  PackedRows packItems(const LaneBuffer &lanes, mlir::Location loc);
+  /// The items of a task in the lanes, packed by `pack` in both forms.
+  using PackLanes = llvm::function_ref<void(const PackedLanes &)>;
+  using PackRows = llvm::function_ref<void(const PackedRows &)>;
+  LaneBuffer packItems(mlir::Operation *op, mlir::Value count,
+                       PackLanes packLanes, PackRows packRows);
   llvm::LogicalResult packQueries(mlir::tensor::ExtractSliceOp op,
                                   const ArgumentView &view);
   /// Zeroed accumulators of pairs or sums of a product, as `arg` of a loop is

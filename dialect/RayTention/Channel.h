@@ -56,6 +56,8 @@ struct StateField {
 struct PairValues {
   mlir::Value score;     ///< z, minus infinity where masked
   mlir::Value distance;  ///< dist, unmasked
+  mlir::Value relative;  ///< z - m, m the row's largest z; reduce sweep only
+  mlir::Value logSum;    ///< lse - m; reduce sweep only
   mlir::Value logWeight; ///< z - lse; reduce sweep only
   mlir::Value weight;    ///< exp(z - lse); reduce sweep only
   mlir::Value row, key;  ///< positions, i32
@@ -81,13 +83,13 @@ struct RowValues {
 };
 
 /// A row whose gradient is prepared or finished. G is the gradient of the
-/// channel's part of x: `dx`, cut to the channel. Pairs of weighted channels
-/// see U = G / scale instead, which neither a tiny nor a huge norm takes out of
-/// the type's range.
+/// channel's part of x, `dx` cut to the channel, in the gradient's unit
+/// (elements/RowGradient.h). Pairs of weighted channels see U = G / scale instead,
+/// which neither a tiny nor a huge norm takes out of the type's range.
 struct GradientRow {
   mlir::Value gradient;       ///< G of a scalar channel
   mlir::Value along;          ///< the sum of G times the channel's value
-  mlir::Value scale;          ///< 1 / max(||x||, 1e-10)
+  mlir::Value scale;          ///< 1 / max(||x||, 1e-10); before pairs: in the unit
   mlir::Value relativeLogSum; ///< as in RowValues
   mlir::Value row, last;      ///< as in RowValues
   mlir::ValueRange saved;     ///< what the channel saved
@@ -124,8 +126,8 @@ struct PairGradient {
 
 /// A row's part in the gradients of the parameters; null is 0.
 struct ParameterGradient {
-  mlir::Value tau;
-  mlir::Value gamma; ///< of gammas[gammaIndex]
+  mlir::Value tau;   ///< in the gradient's unit
+  mlir::Value gamma; ///< of gammas[gammaIndex], not in the unit
   int64_t gammaIndex = -1;
 };
 

@@ -74,7 +74,9 @@ def RT_GradRowsOp : RT_Op<"grad_rows", [Pure]> {
   let description = [{
     Per row: the saved log-sums; `scale = 1 / max(norm, 1e-10)` and
     `along = y . dy` (0 at the norm's floor), so that
-    `dx = scale (dy - along y)`; the sum over keys of `w_ij dw_ij` as far as it
+    `dx = scale (dy - along y)`; scale, and what is derived from dx, in the unit of
+    the gradient: a power of two, 1 unless tau is large, by which rt.query_grad
+    and rt.key_grad multiply again (`elements/RowGradient.h`); the sum over keys of `w_ij dw_ij` as far as it
     is known from saved values; per channel what its derivative prepares. And
     the slices of `dx / scale` that belong to the C weighted channels, stacked:
     a tiny or huge norm does not take them out of the type's range. Rows beyond
@@ -267,7 +269,8 @@ def RT_CopyGradOp : RT_Op<"copy_grad", [Pure, AllTypesMatch<["sums_in", "sums"]>
   let summary = "gradients of copies, added to the keys they chose";
   let description = [{
     For each row and each of the N copying channels whose index lies in
-    `[key, key + T)`: adds `dx`, cut to the channel, to the sums `[B, T, D]` of
+    `[key, key + T)`: adds `dx`, in the unit of the rows, cut to the channel, to the
+    sums `[B, T, D]` of
     that key.
 
     Constraints:
@@ -292,7 +295,7 @@ def RT_QueryGradOp : RT_PairGradOp<"query_grad", [
     AllTypesMatch<["parameters_in", "parameters"]>]> {
   let summary = "finished gradients of the queries, parameters row by row";
   let description = [{
-    `dq_i`, from the sums `[B, Tq, D]`, and each row's part in the gradients of
+    `dq_i`, the sums `[B, Tq, D]` times the rows' unit, and each row's part in the gradients of
     tau and the gammas, `[B, Tq, 1 + n]`; 0 for rows beyond their sequence.
 
     Constraints:
@@ -326,7 +329,7 @@ def RT_KeyGradOp : RT_PairGradOp<"key_grad",
     [AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
   let summary = "finished gradients of the keys";
   let description = [{
-    `dk_j`, from the sums `[B, T, D]`; 0 for keys beyond their sequence, of
+    `dk_j`, the sums `[B, T, D]` times the rows' unit; 0 for keys beyond their sequence, of
     `num_keys` keys or as `lengths` says. Local key 0 stands at position `key`.
 
     Constraints:

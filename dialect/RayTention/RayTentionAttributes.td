@@ -58,7 +58,7 @@ def RT_SweepKind : RT_Enum<"SweepKind", "which of the two sweeps", [
   I32EnumAttrCase<"Score", 0, "score">, I32EnumAttrCase<"Reduce", 1, "reduce">]>;
 def RT_SweepKindAttr : RT_EnumAttr<RT_SweepKind, "sweep">;
 
-def RT_PairSide : RT_Enum<"PairSide", "what a gradient's accumulators stand for",
+def RT_PairSide : RT_Enum<"PairSide", "whose gradient is summed: the items of a task",
   [I32EnumAttrCase<"Query", 0, "query">, I32EnumAttrCase<"Key", 1, "key">]>;
 def RT_PairSideAttr : RT_EnumAttr<RT_PairSide, "side">;
 

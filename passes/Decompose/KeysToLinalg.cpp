@@ -61,7 +61,8 @@ struct LowerLookup : public OpRewritePattern<LookupOp> {
   }
 };
 
-/// Squared distances first, each form with its own sums; then the root.
+/// Squared distances first, each form with its own sums, all in f64, so that
+/// what others are checked against has no rounding to speak of; then the root.
 struct LowerDistance : public OpRewritePattern<DistanceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -69,12 +70,12 @@ struct LowerDistance : public OpRewritePattern<DistanceOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getMetric() == Metric::Dot)
       return rewriter.notifyMatchFailure(op, "the metric dot is no distance");
-    Value squares = op.getPrecision() == Precision::Exact
-                        ? sumDifferences(op, rewriter, 1)
-                        : expand(op, rewriter);
+    Value distances = op.getPrecision() == Precision::Exact
+                          ? sumDifferences(op, rewriter, 1)
+                          : expand(op, rewriter);
     if (op.getMetric() == Metric::L2)
-      squares = takeRoots(op, rewriter, squares);
-    rewriter.replaceOp(op, squares);
+      distances = takeRoots(op, rewriter, distances);
+    rewriter.replaceOp(op, narrow(op, rewriter, distances));
     return success();
   }
 
@@ -137,16 +138,17 @@ private:
   template <typename Term>
   Value sumPairs(DistanceOp op, OpBuilder &builder, Term term) const {
     Location loc = op.getLoc();
-    Type element = elementOf(op.getDistances());
-    Value zeros = makeFilled(builder, loc, op.getDistances().getType(),
-                             getPairSizes(op, builder), 0);
+    Type element = builder.getF64Type();
+    Value zeros =
+        makeFilled(builder, loc, getPairType(op), getPairSizes(op, builder), 0);
     auto partial = [&](OpBuilder &builder, ValueRange rows) {
       return buildGeneric(
           builder, loc, 4, {{rows[0], {0, 1, 3}}, {rows[1], {0, 2, 3}}},
           {zeros, {0, 1, 2}}, [&](OpBuilder &b, Location loc, ValueRange args) {
             ElementBuilder e(b, loc, element);
             Value query = widen(b, loc, args[0], element);
-            return e.add(args[2], term(e, query, args[1]));
+            Value key = widen(b, loc, args[1], element);
+            return e.add(args[2], term(e, query, key));
           });
     };
     return sumBlocks(op, builder, {op.getQueries(), op.getKeys()}, zeros,
@@ -167,7 +169,7 @@ private:
   /// the expansion cancels.
   Value expand(DistanceOp op, OpBuilder &builder) const {
     Location loc = op.getLoc();
-    Type element = elementOf(op.getDistances());
+    Type element = builder.getF64Type();
     bool recomputes = op.getMetric() == Metric::L2;
     Value products =
         sumPairs(op, builder, [](ElementBuilder &e, Value q, Value k) {
@@ -179,8 +181,8 @@ private:
         {sumSquares(op, builder, op.getKeys()), {0, 2}}};
     if (recomputes)
       inputs.push_back({sumDifferences(op, builder, 1), {0, 1, 2}});
-    Value empty = makeEmpty(builder, loc, op.getDistances().getType(),
-                            getPairSizes(op, builder));
+    Value empty =
+        makeEmpty(builder, loc, getPairType(op), getPairSizes(op, builder));
     return buildGeneric(
         builder, loc, 3, inputs, {empty, {0, 1, 2}},
         [&](OpBuilder &b, Location loc, ValueRange args) {
@@ -198,7 +200,7 @@ private:
   /// `||x_n||^2` of the rows of [B, N, D].
   Value sumSquares(DistanceOp op, OpBuilder &builder, Value x) const {
     Location loc = op.getLoc();
-    Type element = elementOf(op.getDistances());
+    Type element = builder.getF64Type();
     Value zeros = makeFilled(builder, loc, getTypeLike(x, {0, 1}, {}, element),
                              getSizes(builder, loc, x, {0, 1}), 0);
     auto partial = [&](OpBuilder &builder, ValueRange rows) {
@@ -217,12 +219,10 @@ private:
   /// differences times a power of two.
   Value takeRoots(DistanceOp op, OpBuilder &builder, Value squares) const {
     Location loc = op.getLoc();
-    bool isDouble = elementOf(squares).isF64();
-    double tiny = isDouble ? 0x1p-900 : 0x1p-80;
-    double unit = isDouble ? 0x1p512 : 0x1p64;
+    double tiny = 0x1p-900, unit = 0x1p512;
     Value scaled = sumDifferences(op, builder, unit);
-    Value empty = makeEmpty(builder, loc, op.getDistances().getType(),
-                            getPairSizes(op, builder));
+    Value empty =
+        makeEmpty(builder, loc, getPairType(op), getPairSizes(op, builder));
     return buildGeneric(
         builder, loc, 3, {{squares, {0, 1, 2}}, {scaled, {0, 1, 2}}},
         {empty, {0, 1, 2}},
@@ -231,6 +231,27 @@ private:
           Value isTiny = e.less(args[0], e.constant(tiny));
           Value small = e.mul(e.sqrt(args[1]), e.constant(1 / unit));
           return e.select(isTiny, small, e.sqrt(args[0]));
+        });
+  }
+
+  /// [B, Tq, T] of f64.
+  static RankedTensorType getPairType(DistanceOp op) {
+    return cast<RankedTensorType>(op.getDistances().getType())
+        .clone(Float64Type::get(op.getContext()));
+  }
+
+  /// Distances in the type of the op's.
+  Value narrow(DistanceOp op, OpBuilder &builder, Value distances) const {
+    Type element = elementOf(op.getDistances());
+    if (element.isF64())
+      return distances;
+    Location loc = op.getLoc();
+    Value empty = makeEmpty(builder, loc, op.getDistances().getType(),
+                            getPairSizes(op, builder));
+    return buildGeneric(
+        builder, loc, 3, {{distances, {0, 1, 2}}}, {empty, {0, 1, 2}},
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          return arith::TruncFOp::create(b, loc, element, args[0]).getResult();
         });
   }
 

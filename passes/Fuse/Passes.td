@@ -47,21 +47,21 @@ def FuseGradientPass : Pass<"rt-fuse-gradient", "::mlir::func::FuncOp"> {
   let description = [{
     A gradient's sweep over a chunk becomes one product of the stacked gradients
     of all weighted channels with the chunk's keys, the weights and coefficients
-    of its pairs, and the products that add them up: for the query side one with
-    the keys, for the key side one with the stack and one with the queries.
+    of its pairs, and what adds them up: coefficients times differences of queries
+    and keys, for the key side after a product of the weights with the stack.
     Copies add theirs last. The two sweeps stand apart: run it after
     --rt-chunk-keys and --rt-tile-keys.
 
     Before:
     ```mlir
-    %f, %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) copies(%y, %dy, %x) ...
+    %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) copies(%y, %dy, %x) ...
     ```
     After:
     ```mlir
     %g = linalg.contract ins(%stack, %k) outs(%zeros)
-    %w, %c, %f = rt.weigh_grad <key> [...] ins(%d, %rows, %g) ...
+    %w, %c = rt.weigh_grad <key> [...] ins(%d, %rows, %g) ...
     %s1 = linalg.contract ins(%w, %stack) outs(%s0)
-    %s2 = linalg.contract ins(%c, %q) outs(%s1)
+    %s2 = rt.sum_differences <key> (%c, %q, %k) near(%d) outs(%s1)
     %s = rt.copy_grad [...] (%rows, %y, %dy, %x) at(%j) outs(%s2)
     ```
   }];

@@ -30,7 +30,7 @@ def IsolateSymbolsPass : Pass<"rt-isolate-symbols", "::mlir::ModuleOp"> {
   let description = [{
     Compiled code calls functions by name that the module never mentions:
     `memcpy`, `malloc`, `expf`, `rt_parallel_for`; and passes make functions
-    beside a public one, `@NAME_backward`, `@NAME_workspace`, `@NAME_entry` and
+    beside a public one, `@NAME_workspace`, `@NAME_entry` and
     `@NAME_workspace_entry`. A definition of such a name would be taken for
     theirs. So every private definition gets a name that none of them has, and
     internal linkage; public functions keep theirs, and one that collides is an

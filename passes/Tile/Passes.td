@@ -72,8 +72,8 @@ def TileKeysPass : Pass<"rt-tile-keys", "::mlir::func::FuncOp"> {
 
     Before:
     ```mlir
-    %f, %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) ... outs(%f0, %s0)
-    %dk = rt.key_grad (%f, %s, %k) outs(%dk0)
+    %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) ... outs(%f0, %s0)
+    %dk = rt.key_grad [...] (%s) ... outs(%dk0)
     ```
     After, with key-chunk=192 query-tile=32:
     ```mlir
@@ -81,12 +81,12 @@ def TileKeysPass : Pass<"rt-tile-keys", "::mlir::func::FuncOp"> {
         shared_outs(%dka = %dk0) {
       %n = arith.minsi %left, %c192
       %k = rt.lookup %table[%ids_c]
-      %f, %s = scf.for %i = %begin to %end step %c32 iter_args(...) {
+      %s = scf.for %i = %begin to %end step %c32 iter_args(...) {
         %d_c = rt.distance %q_t, %k
         %rows, %stack = rt.grad_rows ...
         rt.key_grad_sweep ...
       }
-      %dk_c = rt.key_grad (%f, %s, %k) ...
+      %dk_c = rt.key_grad [...] (%s) ...
       scf.forall.in_parallel { tensor.parallel_insert_slice ... }
     }
     ```

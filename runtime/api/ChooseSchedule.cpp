@@ -57,6 +57,12 @@ static Count roundUp(int64_t size, int64_t multiple) {
   return Count(divideCeil(size, multiple)) * multiple;
 }
 
+/// Squared norms of rows, by blocks of the width.
+static Count countNorms(const WorkspaceProblem &problem, Count rows) {
+  constexpr int64_t block = 32;
+  return (Count(divideCeil(problem.dModel, block)) + 1) * rows;
+}
+
 /// Elements of the larger of a gradient's tasks, a tile of queries against
 /// chunks of keys or the other way round.
 static Count countBackward(const WorkspaceProblem &problem,
@@ -64,10 +70,12 @@ static Count countBackward(const WorkspaceProblem &problem,
   Count tile = schedule.queryTile, chunk = schedule.keyChunk;
   Count width = roundUp(problem.dModel, kPanel);
   Count items = std::max(tile, chunk), passing = std::min(tile, chunk);
-  Count elements = 2 * width * items + width * passing; // packed, and sums
-  elements += problem.numWeighted * tile * width;       // stacked gradients
-  // Products, scores, ...
-  elements += (Count(problem.numWeighted) + 2) * tile * chunk;
+  // Packed in both forms, sums, and what passes by.
+  Count elements = 3 * width * items + width * passing;
+  elements += problem.numWeighted * tile * width; // stacked gradients
+  // Products, scores and a part of their sums, coefficients.
+  elements += (Count(problem.numWeighted) + 3) * tile * chunk;
+  elements += countNorms(problem, tile + chunk);
   elements += 3 * Count(problem.numFields) * tile; // rows, accumulators
   return elements;
 }
@@ -76,9 +84,10 @@ int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
                                       const ChosenSchedule &schedule) {
   Count tile = schedule.queryTile, chunk = schedule.keyChunk;
   Count width = roundUp(problem.dModel, kPanel);
-  Count elements = width * tile;                  // packed queries
-  elements += width * chunk;                      // packed keys
-  elements += tile * chunk;                       // scores
+  Count elements = width * tile; // packed queries
+  elements += width * chunk;     // packed keys
+  elements += 2 * tile * chunk;  // scores, a part of sums
+  elements += countNorms(problem, tile + chunk);
   elements += problem.numWeighted * tile * chunk; // weights
   elements += problem.numWeighted * tile * width; // sums
   elements += problem.numFields * tile;           // states
@@ -87,7 +96,7 @@ int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
   if (problem.backward)
     elements = std::max(elements, countBackward(problem, schedule));
   Count bytes = elements * problem.elementBytes;
-  return (bytes + bytes.get() / 10).get(); // norms, rounding of every slice
+  return (bytes + bytes.get() / 10).get(); // rounding of every slice
 }
 
 static Error checkSize(StringRef name, int64_t size, int64_t least) {

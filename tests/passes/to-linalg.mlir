@@ -16,10 +16,14 @@ func.func @lookup(%table: tensor<?x8xbf16>, %ids: tensor<1x?xi32>) -> tensor<1x?
 // CHECK-LABEL: @exact_distance
 func.func @exact_distance(%q: tensor<1x?x8xf32>, %k: tensor<1x?x8xf32>) -> tensor<1x?x?xf32> {
   // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
-  // CHECK: ^bb0(%[[Q:.*]]: f32, %[[K:.*]]: f32, %[[SUM:.*]]: f32):
-  // CHECK: %[[DIFF:.*]] = arith.subf %[[Q]], %[[K]]
+  // CHECK: ^bb0(%[[Q:.*]]: f32, %[[K:.*]]: f32, %[[SUM:.*]]: f64):
+  // CHECK: %[[Q1:.*]] = arith.extf %[[Q]] : f32 to f64
+  // CHECK: %[[K1:.*]] = arith.extf %[[K]] : f32 to f64
+  // CHECK: %[[DIFF:.*]] = arith.subf %[[Q1]], %[[K1]]
   // CHECK: %[[SQUARE:.*]] = arith.mulf %[[DIFF]], %[[DIFF]]
   // CHECK: arith.addf %[[SUM]], %[[SQUARE]]
+  // CHECK: linalg.generic
+  // CHECK: arith.truncf
   // CHECK-NOT: linalg.generic
   %0 = rt.distance %q, %k {precision = #rt.precision<exact>} : tensor<1x?x8xf32>, tensor<1x?x8xf32> -> tensor<1x?x?xf32>
   return %0 : tensor<1x?x?xf32>
@@ -28,9 +32,9 @@ func.func @exact_distance(%q: tensor<1x?x8xf32>, %k: tensor<1x?x8xf32>) -> tenso
 // By expansion and clamped; l2 takes differences where it cancels.
 // CHECK-LABEL: @fast_distance
 func.func @fast_distance(%q: tensor<1x?x8xf32>, %k: tensor<1x?x8xf32>) -> tensor<1x?x?xf32> {
-  // CHECK-DAG: %[[CANCELLATION:.*]] = arith.constant 9.765625E-4 : f32
-  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
-  // CHECK: ^bb0(%[[QK:.*]]: f32, %[[QQ:.*]]: f32, %[[KK:.*]]: f32, %[[DIFFERENCES:.*]]: f32, %{{.*}}: f32):
+  // CHECK-DAG: %[[CANCELLATION:.*]] = arith.constant 9.765625E-4 : f64
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f64
+  // CHECK: ^bb0(%[[QK:.*]]: f64, %[[QQ:.*]]: f64, %[[KK:.*]]: f64, %[[DIFFERENCES:.*]]: f64, %{{.*}}: f64):
   // CHECK: %[[NORMS:.*]] = arith.addf %[[QQ]], %[[KK]]
   // CHECK: %[[SQUARE:.*]] = arith.subf %[[NORMS]], %{{.*}}
   // CHECK: %[[LIMIT:.*]] = arith.mulf %[[NORMS]], %[[CANCELLATION]]

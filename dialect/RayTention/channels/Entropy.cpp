@@ -34,9 +34,9 @@ public:
             {}};
   }
 
-  /// The sum, and the mass of the weights that the clamp replaces.
+  /// The sum, and the mean of what the derivative makes of log w.
   SmallVector<StateField> getReduceState() const {
-    return {{"sum", 0, false}, {"clamped", 0, false}};
+    return {{"sum", 0, false}, {"mean", 0, false}};
   }
 
   SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
@@ -44,9 +44,8 @@ public:
                                   ValueRange state) const {
     Value threshold = b.constant(kLogWeightThreshold), zero = b.constant(0);
     Value clamped = b.max(pair.logWeight, threshold);
-    Value mass = b.select(b.less(pair.logWeight, threshold), pair.weight, zero);
     return {b.fma(pair.weight, b.sub(zero, clamped), state[0]),
-            b.add(state[1], mass)};
+            b.fma(pair.weight, getSlope(b, pair), state[1])};
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,
@@ -59,29 +58,35 @@ public:
     return row.reduce[0];
   }
 
-  SmallVector<StateField> getSavedState() const {
-    return {{"clamped", 0, false}};
-  }
+  SmallVector<StateField> getSavedState() const { return {{"mean", 0, false}}; }
   SmallVector<Value> finishSaved(ElementBuilder &, const RowValues &row,
                                  const ParameterValues &) const {
     return {row.reduce[1]};
   }
 
-  /// dw = -G (log max(w, 1e-10) + [w >= 1e-10]). One more G, which the softmax
-  /// takes out again, leaves `G (value + clamped mass)` as the mean under w
-  /// instead of a sum that cancels.
+  /// dw = -G (log max(w, 1e-10) + [w >= 1e-10]), plus a constant that the
+  /// softmax takes out again: -G slope. What is subtracted is known.
   RowGradient prepareGradient(ElementBuilder &b, const GradientRow &row,
                               const ParameterValues &) const {
-    return {{}, {}, {}, b.fma(row.gradient, row.saved[0], row.along)};
+    Value negated = b.sub(b.constant(0), row.gradient);
+    return {{}, {}, {}, b.mul(negated, row.saved[0])};
   }
 
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &) const {
+    Value negated = b.sub(b.constant(0), pair.gradient);
+    return {b.mul(negated, getSlope(b, pair)), {}, {}};
+  }
+
+private:
+  /// log max(w, 1e-10) + [w >= 1e-10] with log w counted from the largest:
+  /// where all weights are nearly equal, log w itself would be rounded more
+  /// than they differ.
+  Value getSlope(ElementBuilder &b, const PairValues &pair) const {
     Value threshold = b.constant(kLogWeightThreshold);
     Value isClamped = b.less(pair.logWeight, threshold);
-    Value one = b.select(isClamped, b.constant(1), b.constant(0));
-    Value sum = b.sub(one, b.max(pair.logWeight, threshold));
-    return {b.mul(pair.gradient, sum), {}, {}};
+    Value clamped = b.add(pair.logSum, b.constant(kLogWeightThreshold - 1));
+    return b.select(isClamped, clamped, pair.relative);
   }
 };
 

@@ -33,19 +33,17 @@ public:
             {}};
   }
 
-  /// The sum, and the mean of -log w: distances counted from the mean.
+  /// The sum, and the mean of z - m: distances counted from the mean.
   SmallVector<StateField> getReduceState() const {
-    return {{"sum", 0, false}, {"nats", 0, false}};
+    return {{"sum", 0, false}, {"mean", 0, false}};
   }
 
   SmallVector<Value> updateReduce(ElementBuilder &b, const PairValues &pair,
                                   const ParameterValues &,
                                   ValueRange state) const {
-    Value none = b.constant(0);
-    Value nats =
-        b.select(hasWeight(b, pair), b.sub(none, pair.logWeight), none);
+    Value relative = b.select(hasWeight(b, pair), pair.relative, b.constant(0));
     return {b.fma(pair.weight, pair.distance, state[0]),
-            b.fma(pair.weight, nats, state[1])};
+            b.fma(pair.weight, relative, state[1])};
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,
@@ -60,21 +58,20 @@ public:
 
   bool hasDistanceGradient() const { return true; }
 
-  SmallVector<StateField> getSavedState() const { return {{"nats", 0, false}}; }
+  SmallVector<StateField> getSavedState() const { return {{"mean", 0, false}}; }
   SmallVector<Value> finishSaved(ElementBuilder &, const RowValues &row,
                                  const ParameterValues &) const {
     return {row.reduce[1]};
   }
 
-  /// dw = G tau dist. As log w = -dist / t + const, the distance less its mean
-  /// is `-t (log w + mean of -log w)`: no large distances that cancel, and
-  /// nothing left for the softmax to subtract. tau (t ..) stays within the
-  /// domain where G tau may not.
+  /// dw = G tau dist. As dist = -z t, the distance less its mean is
+  /// `-t (z - m - mean)`: no large distances that cancel, and nothing left for
+  /// the softmax to subtract. tau (t ..) stays within the domain where G tau
+  /// may not.
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &params) const {
-    Value excess =
-        b.select(hasWeight(b, pair), b.add(pair.logWeight, pair.saved[0]),
-                 b.constant(0));
+    Value excess = b.select(hasWeight(b, pair),
+                            b.sub(pair.relative, pair.saved[0]), b.constant(0));
     Value fromMean = b.mul(excess, b.sub(b.constant(0), params.temperature));
     Value scaled = b.mul(pair.gradient, params.tau);
     return {b.mul(pair.gradient, b.mul(params.tau, fromMean)),

@@ -46,8 +46,9 @@ private:
     pair.row = source.row;
     pair.key = source.key;
     pair.score = maskScore(b, visible, plainScore);
-    relative = b.sub(pair.score, source.field(0));
-    pair.logWeight = b.sub(relative, source.field(1));
+    pair.relative = b.sub(pair.score, source.field(0));
+    pair.logSum = source.field(1);
+    pair.logWeight = b.sub(pair.relative, pair.logSum);
     pair.weight = b.exp(pair.logWeight);
   }
 
@@ -87,7 +88,7 @@ private:
     pair.ownWeight = pair.weight;
     if (!channel.hasOwnLogSum())
       return;
-    Value value = channel.addLogFactor(b, pair, params, relative);
+    Value value = channel.addLogFactor(b, pair, params, pair.relative);
     value = b.sub(value, source.field(slots.logSum));
     int64_t base = channel.getBase();
     if (!isQuery || base < 0) {
@@ -130,7 +131,7 @@ private:
   void addTemperature(Value softmax) {
     Value &sum = result.sums[GradientLayout::kTemperature];
     Value attended = b.greater(pair.logWeight, b.constant(kLowestLogWeight));
-    sum = b.fma(softmax, b.select(attended, relative, b.constant(0)), sum);
+    sum = b.fma(softmax, b.select(attended, pair.relative, b.constant(0)), sum);
     if (scoreGradient)
       sum = b.fma(scoreGradient, plainScore, sum);
   }
@@ -157,7 +158,7 @@ private:
   const ParameterValues &params;
   ValueRange sums;
   GradientPair pair;
-  Value plainScore, relative;
+  Value plainScore;
   Value balanced; ///< sum of a (U . k - ..)
   Value weightGradient, scoreGradient, distanceGradient; ///< scalar channels'
   PairDerivative result;

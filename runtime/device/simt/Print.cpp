@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/simt/Print.h"
+#include "runtime/support/ClassicLocale.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -97,6 +98,7 @@ private:
       spec += "." + std::to_string(c.precision);
     spec += length;
     spec += c.type;
+    raytention::ClassicLocale classic; // 1.5, whatever the host program chose
     int size = std::snprintf(nullptr, 0, spec.c_str(), v);
     size_t before = out.size();
     out.resize(before + std::max(size, 0) + 1);

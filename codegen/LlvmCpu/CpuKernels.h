@@ -13,19 +13,9 @@
 #include "dialect/RayTention/Channel.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "dialect/RayTention/elements/Distance.h"
 
 namespace raytention {
-
-/// Where a squared distance is below this share of the squared norms, an
-/// expansion has lost digits that a root, or a division by it, would magnify.
-constexpr double kNearShare = 0x1p-10;
-
-/// Below `square`, the terms of a squared distance may have been subnormal, and
-/// flushed; of differences times `unit` they are not.
-struct TinySquares {
-  double square, unit;
-};
-TinySquares getTinySquares(const TileLayout &layout);
 
 /// The task's own items, one per lane, and their squared norms.
 struct PackedLanes {

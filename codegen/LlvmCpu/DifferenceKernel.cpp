@@ -103,8 +103,9 @@ static Value isAnyNear(KernelBuilder &k, const DifferenceLoop &loop) {
         loop.metric == Metric::L2 ? e.mul(distance, distance) : distance;
     Value norms = e.add(k.loadVector(loop.itemNorms, {all, lane}),
                         k.splat(k.load(loop.passing.norms, {all, p})));
-    Value bound = e.max(e.mul(norms, e.constant(kNearShare)),
-                        e.constant(getTinySquares(layout).square));
+    Value bound =
+        e.max(e.mul(norms, e.constant(kNearShare)),
+              e.constant(getTinySquares(layout.element.isF64()).square));
     // Padding has coefficients of 0, or none, and no say in this.
     Value coefficient = k.loadVector(loop.coefficients, {p, lane});
     Value counts = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::ONE,

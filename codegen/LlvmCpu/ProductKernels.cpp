@@ -136,12 +136,6 @@ static Value differenceNorm(KernelBuilder &k, const PackedLanes &lanes,
       })[0];
 }
 
-TinySquares raytention::getTinySquares(const TileLayout &layout) {
-  if (layout.element.isF64())
-    return {0x1p-900, 0x1p512};
-  return {0x1p-80, 0x1p64};
-}
-
 static Value isAny(KernelBuilder &k, Value flags) {
   return vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::OR,
                                      flags);
@@ -169,7 +163,7 @@ struct PairVector {
 static Value takeRoot(KernelBuilder &k, const PairVector &pair, Value square,
                       Value norms) {
   ElementBuilder e(k.b, k.loc, k.layout.vectorType());
-  TinySquares tiny = getTinySquares(k.layout);
+  TinySquares tiny = getTinySquares(k.layout.element.isF64());
   Value bound = e.constant(tiny.square);
   if (norms)
     bound = e.max(bound, e.mul(norms, e.constant(kNearShare)));

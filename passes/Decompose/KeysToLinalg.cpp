@@ -11,6 +11,7 @@
 #include "passes/Decompose/ToLinalgPatterns.h"
 
 #include "dialect/RayTention/TensorBuilder.h"
+#include "dialect/RayTention/elements/Distance.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -20,9 +21,6 @@ using namespace raytention;
 
 namespace {
 
-/// Below this share of the squared norms a squared distance by expansion has
-/// lost too many digits for its root.
-constexpr double kCancellation = 0x1p-10;
 /// Terms that are added one after the other at most.
 constexpr int64_t kBlockTerms = 64;
 
@@ -190,9 +188,9 @@ private:
           Value norms = e.add(args[1], args[2]);
           Value square = e.sub(norms, e.mul(e.constant(2), args[0]));
           if (recomputes)
-            square = e.select(
-                e.less(square, e.mul(e.constant(kCancellation), norms)),
-                args[3], square);
+            square =
+                e.select(e.less(square, e.mul(e.constant(kNearShare), norms)),
+                         args[3], square);
           return e.max(square, e.constant(0));
         });
   }
@@ -219,8 +217,8 @@ private:
   /// differences times a power of two.
   Value takeRoots(DistanceOp op, OpBuilder &builder, Value squares) const {
     Location loc = op.getLoc();
-    double tiny = 0x1p-900, unit = 0x1p512;
-    Value scaled = sumDifferences(op, builder, unit);
+    TinySquares tiny = getTinySquares(/*isDouble=*/true);
+    Value scaled = sumDifferences(op, builder, tiny.unit);
     Value empty =
         makeEmpty(builder, loc, getPairType(op), getPairSizes(op, builder));
     return buildGeneric(
@@ -228,8 +226,8 @@ private:
         {empty, {0, 1, 2}},
         [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
           ElementBuilder e(b, loc, args[0].getType());
-          Value isTiny = e.less(args[0], e.constant(tiny));
-          Value small = e.mul(e.sqrt(args[1]), e.constant(1 / unit));
+          Value isTiny = e.less(args[0], e.constant(tiny.square));
+          Value small = e.mul(e.sqrt(args[1]), e.constant(1 / tiny.unit));
           return e.select(isTiny, small, e.sqrt(args[0]));
         });
   }

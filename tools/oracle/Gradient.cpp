@@ -70,7 +70,8 @@ public:
                                 options.scoreError},
         tableNorms(normsOf(problem)), queries(p.queries.size()),
         table(p.table.size()), tau(1), gammas(p.gammas.size()),
-        rows(rowsPerBlock, RowBackward<Real>(problem, tableNorms)),
+        rows(rowsPerBlock,
+             RowBackward<Real>(problem, tableNorms, options.scoreError)),
         forward(workerCount(options.threads),
                 RowForward<Real>(problem, &hooks)),
         dy(forward.size(), std::vector<double>(problem.signalWidth())) {}

@@ -52,7 +52,10 @@
 //
 // Where all terms cancel, as in a row of one key, rounding is left. Therefore
 // each element also comes with the sum of its absolute terms as they stand
-// above, |G . k_j| + u |G . value| for |h|: a unit roundoff of each may remain.
+// above, |G . k_j| + u |G . value| for |h|: a few roundings of each may remain.
+//
+// All this is of first order in e. Where the norm itself may be off by half, it
+// says nothing: such a row's elements are infinitely sensitive.
 //
 // Chosen indices, and which side of a kink a row is on, are taken as given.
 //

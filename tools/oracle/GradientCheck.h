@@ -8,12 +8,12 @@
 //
 // Compares computed gradients with those of the oracle, element by element:
 //
-//   |err| <= tol max|gradient| + e s + u terms
+//   |err| <= tol max|gradient| + e s + 4 u terms
 //
 // max|gradient| is over all elements of that gradient, e is the score error of
 // ScoreError.h over the rows that have a dy, s the element's own sensitivity,
 // u the unit roundoff and terms the sum of the element's absolute terms, see
-// Gradient.h. Where no value is above u terms, the gradient is 0 within
+// Gradient.h. Where no value is above 4 u terms, the gradient is 0 within
 // rounding: see Check.h for that, and for what is unchecked.
 //
 //===----------------------------------------------------------------------===//
@@ -49,7 +49,7 @@ struct ComputedGradients {
 /// others. Items: "dq", "dtable", "dtau", "dgammas", those without elements
 /// excepted; then "gradient padding" if a row lies beyond its sequence or a
 /// token is seen by no row, where nothing but zeros will do. In an item,
-/// scoreError is the largest e s + u terms.
+/// scoreError is the largest e s + 4 u terms.
 ///
 /// A copy hands its gradient to the key that the computed row chose, where
 /// check() would accept that key.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace raytention;
@@ -21,8 +22,9 @@ using namespace raytention::oracle;
 
 template <typename Real>
 RowBackward<Real>::RowBackward(const Problem &problem,
-                               const std::vector<double> &tableNorms)
-    : p(problem), tableNorms(tableNorms) {
+                               const std::vector<double> &tableNorms,
+                               double scoreError)
+    : p(problem), tableNorms(tableNorms), scoreError(scoreError) {
   int64_t offset = 0;
   for (const Channel &channel : p.channels) {
     if (!channel.isCopy() && !channel.isScalar())
@@ -201,6 +203,8 @@ template <typename Real> void RowBackward<Real>::boundProjection() {
     }
     alongY /= norm;
     alongGradient /= norm;
+    if (scoreError * alongGradient > 0.5) // no longer of first order
+      alongGradient = std::numeric_limits<double>::infinity();
   }
   for (size_t s = 0; s < width; ++s) {
     double g = std::fabs(static_cast<double>(gradient.values[s]));

@@ -45,8 +45,9 @@ template <typename Real> struct RowNumber {
 /// Real: double or long double.
 template <typename Real> class RowBackward {
 public:
-  /// `tableNorms`: ||table[v]||, [V].
-  RowBackward(const Problem &problem, const std::vector<double> &tableNorms);
+  /// `tableNorms`: ||table[v]||, [V]; scores may be off by `scoreError`.
+  RowBackward(const Problem &problem, const std::vector<double> &tableNorms,
+              double scoreError);
 
   /// `row` with its scores; `dy` [S].
   void compute(const RowState<Real> &row, const double *dy);
@@ -110,6 +111,7 @@ private:
 
   const Problem &p;
   const std::vector<double> &tableNorms;
+  double scoreError;
   const RowState<Real> *row = nullptr;
   std::vector<Real> centroid;         ///< [D] sum_j w_j k_j
   std::vector<double> narrowCentroid; ///< [D]

@@ -22,7 +22,7 @@ static UnitStep getUnitStep(const ElementBuilder &b, bool hasDistanceGradient) {
   // G is at most 2^93 (f64: 2^533) in the domain, and no larger than that with
   // dz / t kept up.
   if (!hasDistanceGradient)
-    return b.isDouble() ? UnitStep{0x1p512, 0x1p-300}
+    return b.isDouble() ? UnitStep{0x1p512, 0x1p-400}
                         : UnitStep{0x1p64, 0x1p-32};
   // G tau outweighs all else where tau is large.
   return b.isDouble() ? UnitStep{0x1p256, 0x1p512} : UnitStep{0x1p32, 0x1p64};

@@ -155,7 +155,8 @@ llvm::Error printTable(unsigned seeds) {
       << "   random   near   random   near   random   near"
       << "   random   near   random   near   random   near\n";
   for (int64_t width :
-       {1, 2, 3, 4, 8, 16, 17, 31, 48, 64, 65, 100, 128, 129, 200, 256, 300, 512, 768, 1024, 2048, 4096, 8192}) {
+       {1,   2,   3,   4,   8,   16,  17,  31,   48,   64,   65,  100,
+        128, 129, 200, 256, 300, 512, 768, 1024, 2048, 4096, 8192}) {
     llvm::outs() << llvm::formatv("{0,7}", width);
     if (llvm::Error error = printColumns<float>(width, DType::F32, seeds))
       return error;

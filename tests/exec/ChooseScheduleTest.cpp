@@ -73,9 +73,9 @@ TEST(ChooseSchedule, ErrorNamesACapThatWorks) {
   WorkspaceProblem problem = getProblem();
   problem.cap = 1000;
   std::string message = llvm::toString(chooseSchedule(problem, {}).takeError());
-  EXPECT_EQ(message, "expected a workspace cap of at least 25062 bytes per "
+  EXPECT_EQ(message, "expected a workspace cap of at least 25942 bytes per "
                      "worker for this attention, got 1000");
-  problem.cap = 25062;
+  problem.cap = 25942;
   EXPECT_TRUE(bool(chooseSchedule(problem, {})));
 }
 

@@ -115,7 +115,8 @@ TEST(GradientCheck, OneElementJustAboveTheBoundFails) {
       double s = good.parts()[c].second->sensitivity[n];
       EXPECT_GE(item.scoreError, clean.e * s);
       double bound = item.tol * item.magnitude + clean.e * s +
-                     unitRoundoff(dtype) * good.parts()[c].second->terms[n];
+                     termRoundoffs * unitRoundoff(dtype) *
+                         good.parts()[c].second->terms[n];
       for (double sign : {-1.0, 1.0}) {
         Answer bad = good;
         bad.parts()[c].second->values[n] += sign * 0.99 * bound;

@@ -30,12 +30,6 @@ std::string placeOf(int64_t index, const std::vector<int64_t> &shape) {
   return "[" + place + "]";
 }
 
-/// Roundings of a term that may remain where all terms cancel. In rows of one
-/// token, whose softmax has no gradient, D = 1 to 8192 left up to 3 of them:
-///   rt run --ids I.npy --d-model D --channels decay:backward:0 --gammas 0.9
-///     --backward --check      with I = [[0], [1], ..., [63]]
-constexpr double termRoundoffs = 4;
-
 /// What all items of one check share.
 struct Rule {
   double tol, e, roundoff, smallest, keys;

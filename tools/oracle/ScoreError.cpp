@@ -26,8 +26,9 @@ struct Factor {
 };
 
 constexpr Factor factors[] = {
-    {1, 4, 4},   {4, 4, 4},    {16, 4, 4},   {64, 4, 4},
-    {256, 4, 4}, {1024, 4, 4}, {4096, 4, 4}, {INT64_MAX, 4, 4},
+    {1, 6.5, 4.5}, {4, 7.5, 5},   {16, 6.5, 7},
+    {32, 8, 7},    {128, 6, 6.5}, {200, 5.5, 5.5},
+    {256, 4.5, 5}, {512, 5, 5},   {INT64_MAX, 4.5, 5},
 };
 
 double squaredNorm(const double *values, int64_t width) {
@@ -172,8 +173,14 @@ ScoreScales oracle::measureScales(const Problem &problem,
   ScoreScales scales;
   scales.maxKey = std::sqrt(norms.maxKey);
   scales.tTau = problem.temperature() * std::fabs(problem.tau);
-  scales.e = distanceError(problem, rows, norms, options) *
-             unitRoundoff(options.dtype) / problem.temperature();
+  // Workers flush squares below the smallest normal number.
+  double flushed = problem.metric == Metric::SqL2
+                       ? problem.dModel * smallestNormal(options.dtype)
+                       : 0;
+  scales.e = (distanceError(problem, rows, norms, options) *
+                  unitRoundoff(options.dtype) +
+              flushed) /
+             problem.temperature();
   scales.keyError =
       std::max(scales.e, options.dtype == DType::F64 ? 0x1p-900 : 0x1p-100);
   return scales;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/oracle/Check.h"
+#include "tools/oracle/ScoreError.h"
 
 #include "tests/numerics/TestProblem.h"
 
@@ -95,7 +96,8 @@ TEST(Check, ScoreErrorIsTheFormula) {
   Problem problem = makeProblem(2, {0, 0, 3, 4}, {1, 1, 0, 2});
   problem.tau = 0.5;
   CheckReport report = Answer(problem).check();
-  double e = 4 * 0x1p-24 * (25 + 4) / 0.5;
+  double e =
+      scoreErrorFactor(/*byDifferences=*/false, 2) * 0x1p-24 * (25 + 4) / 0.5;
   EXPECT_DOUBLE_EQ(report.e, e);
   EXPECT_DOUBLE_EQ(report.items[0].scoreError, e * 2);
   EXPECT_DOUBLE_EQ(report.items[8].scoreError, e * 2);

@@ -58,10 +58,12 @@ double difference(double a, double b) {
   return std::isfinite(d) ? d : infinity;
 }
 
-/// Whether rounding of the terms leaves as much as any of the values.
-bool isZero(const GradientPart &part, double roundoff) {
+/// Whether rounding of the terms leaves as much as any of the values, or workers
+/// flush them.
+bool isZero(const GradientPart &part, double roundoff, double smallest) {
   for (size_t n = 0; n < part.values.size(); ++n)
-    if (std::fabs(part.values[n]) > roundoff * part.terms[n] ||
+    if (std::fabs(part.values[n]) >
+            std::max(roundoff * part.terms[n], smallest) ||
         !std::isfinite(part.terms[n]))
       return false;
   return true;
@@ -73,7 +75,7 @@ CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
   CheckItem item;
   item.name = name;
   item.tol = tol;
-  item.isZero = isZero(expected, roundoff);
+  item.isZero = isZero(expected, roundoff, smallest);
   item.magnitude = item.isZero ? 0 : largestOf(expected.values);
   double flushed =
       smallest * std::max(1.0, keys * largestOf(expected.sensitivity));
@@ -82,7 +84,9 @@ CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
     double err = difference(expected.values[n], value(n));
     double allowed = allowance(expected, n), over = err - allowed - flushed;
     error = std::max(error, err);
-    item.scoreError = std::max(item.scoreError, allowed);
+    double shift = e * expected.sensitivity[n];
+    item.scoreError =
+        std::max(item.scoreError, std::isnan(shift) ? infinity : shift);
     if (over > excess) {
       excess = over;
       item.where = placeOf(n, shape);

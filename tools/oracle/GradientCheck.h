@@ -56,7 +56,7 @@ struct ComputedGradients {
 /// others. Items: "dq", "dtable", "dtau", "dgammas", those without elements
 /// excepted; then "gradient padding" if a row lies beyond its sequence or a
 /// token is seen by no row, where nothing but zeros will do. In an item,
-/// scoreError is the largest e s + 8 u terms.
+/// scoreError is the largest e s.
 ///
 /// A copy hands its gradient to the key that the computed row chose, where
 /// check() would accept that key.

@@ -103,7 +103,7 @@ void RowComparer::measure(const Row &row, size_t c, const double *expected,
   ChannelError &error = errors[c];
   error.magnitude = std::max(error.magnitude, largest);
   error.rounding = std::max(error.rounding, rounding);
-  error.significant |= largest > rounding;
+  error.significant |= largest > std::max(rounding, smallest); // flushed
 }
 
 void RowComparer::compareValues(const Row &row, size_t c,

@@ -222,7 +222,7 @@ int runTool(llvm::ArrayRef<const char *> args, llvm::raw_ostream &out,
   if (!code)
     return reportError(code.takeError(), err);
   if (*code == ExitCheckFailed) {
-    err << "rt: check failed"
+    err << "rt: check not passed"
         << (command->run.outPath.empty() ? "" : ": nothing written to --out")
         << "\n";
   }

@@ -230,13 +230,13 @@ TEST(Backward, NamesAGradientThatIsNotFinite) {
       }
 }
 
-/// A tenth of a millionth of the key's length from it, with scores of 1e5.
+/// Queries so near their key that the score error is larger than the score.
 TEST(Backward, SaysWhatIsUncheckedAndWhatIsZero) {
   TempFolder folder;
   writeFile(folder.file("q.npy"),
-            npyBytes<float>(NpyType::F4, {1, 2, 1}, {1e3f, 1e3f}));
+            npyBytes<float>(NpyType::F4, {1, 2, 1}, {500.0f, 500.0f}));
   writeFile(folder.file("k.npy"),
-            npyBytes<float>(NpyType::F4, {1, 1}, {1000.25f}));
+            npyBytes<float>(NpyType::F4, {1, 1}, {500.125f}));
   writeFile(folder.file("i.npy"),
             npyBytes<int32_t>(NpyType::I4, {1, 2}, {0, 0}));
   std::vector<std::string> args = {"run",

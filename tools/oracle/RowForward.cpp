@@ -196,18 +196,36 @@ double RowForward<Real>::computeDecay(const Channel &channel, Real *value) {
   return static_cast<double>(factor);
 }
 
+/// log of the largest |k_jd|, computed once per token.
+template <typename Real> Real RowForward<Real>::keySize(int64_t j) {
+  if (keySizes.empty())
+    keySizes.assign(p.vocab, std::numeric_limits<Real>::quiet_NaN());
+  Real &size = keySizes[ids[j]];
+  if (std::isnan(size)) {
+    const double *key = p.table.data() + ids[j] * p.dModel;
+    double largest = 0;
+    for (int64_t col = 0; col < p.dModel; ++col)
+      largest = std::max(largest, std::fabs(key[col]));
+    size = std::log(Real(largest));
+  }
+  return size;
+}
+
 /// value = sum_j exp(logs_j) k_j / sum_j exp(logs_j); returns the log of the
 /// lower sum. Terms that together are under a hundredth of a unit of rounding
-/// of that sum are left out.
+/// of either sum's largest are left out.
 template <typename Real> Real RowForward<Real>::weightedMean(Real *value) {
   constexpr Real negligible = std::numeric_limits<Real>::epsilon() / 200;
   Real largest = *std::max_element(logs.begin(), logs.end());
-  Real smallest = largest + std::log(negligible / visible);
+  Real share = std::log(negligible / visible);
+  Real reach = -std::numeric_limits<Real>::infinity();
+  for (int64_t j = 0; j < visible; ++j)
+    reach = std::max(reach, logs[j] + keySize(j));
   Sum<Real> sum;
   kept.clear();
   keptIds.clear();
   for (int64_t j = 0; j < visible; ++j) {
-    if (logs[j] < smallest)
+    if (logs[j] < largest + share && !(logs[j] + keySize(j) >= reach + share))
       continue;
     Real weight = std::exp(logs[j] - largest);
     sum.add(weight);

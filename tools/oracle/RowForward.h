@@ -58,6 +58,7 @@ private:
   int64_t otherChoice(const Channel &channel, int64_t index) const;
   int64_t antitopKey() const;
   double computeDecay(const Channel &channel, Real *value);
+  Real keySize(int64_t j);
   Real weightedMean(Real *value);
   Real spread() const;
   Real entropy() const;
@@ -73,6 +74,7 @@ private:
   std::vector<int64_t> ranking; ///< best positions, best first
   std::vector<Real> logs;       ///< [visible] log of unnormalised weights
   std::vector<Real> kept;       ///< weights that count, and whose they are
+  std::vector<Real> keySizes;   ///< [V] as keySize() gives them; NaN: not yet
   std::vector<int64_t> keptIds;
 };
 

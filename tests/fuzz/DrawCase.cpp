@@ -59,10 +59,6 @@ void CaseDrawer::chooseFunction() {
   c.origin = draws.chance(0.4) ? "query" : "sequence_end";
   c.precision = draws.chance(0.35) ? "exact" : "fast";
   c.backward = draws.chance(0.55);
-  // The reference differentiates op by op: what the formulas of the others
-  // cancel before it is computed costs it up to a hundred roundings in f32.
-  if (c.target == "reference" && c.backward)
-    c.type = Type::F64;
   c.idBits = draws.chance(0.2) ? 64 : 32;
 }
 

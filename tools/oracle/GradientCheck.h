@@ -8,12 +8,12 @@
 //
 // Compares computed gradients with those of the oracle, element by element:
 //
-//   |err| <= tol max|gradient| + e s + 8 u terms
+//   |err| <= tol max|gradient| + e s + 4 u terms
 //
 // max|gradient| is over all elements of that gradient, e is the score error of
 // ScoreError.h over the rows that have a dy, s the element's own sensitivity,
 // u the unit roundoff and terms the sum of the element's absolute terms, see
-// Gradient.h. Where no value is above 8 u terms, the gradient is 0 within
+// Gradient.h. Where no value is above 4 u terms, the gradient is 0 within
 // rounding: see Check.h for that, and for what is unchecked.
 //
 //===----------------------------------------------------------------------===//
@@ -31,11 +31,10 @@ namespace oracle {
 double gradientTolerance(DType dtype);
 
 /// Roundings of a term that may remain where all terms cancel. In rows of one
-/// token, whose softmax has no gradient, D = 1 to 8192 left up to 3, drawn rows
-/// of extreme scales up to 6 of them:
+/// token, whose softmax has no gradient, D = 1 to 8192 left up to 3 of them:
 ///   rt run --ids I.npy --d-model D --channels decay:backward:0 --gammas 0.9
 ///     --backward --check      with I = [[0], [1], ..., [63]]
-constexpr double termRoundoffs = 8;
+constexpr double termRoundoffs = 4;
 
 /// A computed gradient is finite where its absolute terms, see GradientPart,
 /// stay below this: 2^1000, else 2^120.

@@ -16,6 +16,14 @@
 using namespace mlir;
 using namespace raytention;
 
+/// Keys that are read for products alone, as a second time for weighted sums,
+/// need no norms.
+static bool needsNorms(LookupOp keys) {
+  return !llvm::all_of(keys.getRows().getUsers(), [](Operation *user) {
+    return isa<linalg::ContractOp>(user);
+  });
+}
+
 LogicalResult TaskLowering::lower(LookupOp op) {
   auto *table = get<ArgumentView>(op, op.getTable(), "a table argument");
   auto *ids = get<ArgumentView>(op, op.getIndices(), "a slice of the ids");
@@ -43,8 +51,9 @@ LogicalResult TaskLowering::lower(LookupOp op) {
   PackedRows keys;
   keys.data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  keys.norms = allocateInLoop(
-      MemRefType::get({layout.normBlocks() + 1, rows}, layout.element));
+  if (needsNorms(op))
+    keys.norms = allocateInLoop(
+        MemRefType::get({layout.normBlocks() + 1, rows}, layout.element));
   keys.count = count;
   gatherKeyRows(k, source, keys);
   buffers[op.getRows()] = RowBuffer{keys};

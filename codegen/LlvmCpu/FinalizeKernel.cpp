@@ -11,7 +11,6 @@
 #include "dialect/RayTention/elements/LogSum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -214,7 +213,7 @@ private:
           k.storeVector(value, loop.signals.memref, indices);
           return {v.fma(value, value, acc[0])};
         });
-    Value sum = e.add(squares, sumLanes(sums[0]));
+    Value sum = e.add(squares, k.sumLanes(sums[0]));
     return k.carry(k.index(whole), k.index(width), 1, {sum},
                    [&](Value d, ValueRange acc) -> Values {
                      Value value = scalarAt(d);
@@ -222,8 +221,6 @@ private:
                      return {e.fma(value, value, acc[0])};
                    })[0];
   }
-
-  Value sumLanes(Value vector);
 
   void normalize(Value squares, int64_t width) {
     Value norm = e.sqrt(squares);
@@ -252,11 +249,6 @@ private:
   ParameterValues params;
   GradientLayout saved;
 };
-
-Value RowWriter::sumLanes(Value vector) {
-  return vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::ADD,
-                                     vector);
-}
 
 } // namespace
 

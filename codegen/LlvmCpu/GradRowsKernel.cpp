@@ -89,8 +89,7 @@ private:
                 [&](Value column, ValueRange acc) -> Values {
                   return {whole(column, acc[0])};
                 })[0];
-    total = vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::ADD,
-                                        total);
+    total = k.sumLanes(total);
     return k.carry(k.index(middle), k.index(end), 1, {total},
                    [&](Value column, ValueRange acc) -> Values {
                      return {rest(column, acc[0])};

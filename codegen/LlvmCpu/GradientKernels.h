@@ -102,9 +102,9 @@ struct DifferenceLoop {
   PackedRows passing, items;
   PartView sums;
   /// Where set: the distances and the items' squared norms, by which far pairs
-  /// are told, and memory for a sum per item.
+  /// are told, and memory for a sum of coefficients per item.
   std::optional<ScoreView> distances;
-  mlir::Value itemNorms, totals;
+  mlir::Value itemNorms, negatedTotals;
 };
 
 void sumDifferences(KernelBuilder &k, const DifferenceLoop &loop);

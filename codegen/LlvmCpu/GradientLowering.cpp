@@ -243,8 +243,8 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   if (op.getPrecision() == Precision::Fast) {
     loop.distances = distances->view;
     loop.itemNorms = lanes->packed.norms;
-    loop.totals =
-        allocateInLoop(MemRefType::get({layout.itemLanes()}, layout.element));
+    loop.negatedTotals =
+        allocateInLoop(MemRefType::get({layout.stackRows(1)}, layout.element));
   }
   loop.items = *lanes->rows;
   sumDifferences(k, loop);

@@ -157,6 +157,10 @@ Value KernelBuilder::zeroVector() {
   return arith::ConstantOp::create(
       b, loc, cast<TypedAttr>(b.getZeroAttr(layout.vectorType())));
 }
+Value KernelBuilder::sumLanes(Value vector) {
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, vector,
+                                     arith::FastMathFlags::reassoc);
+}
 Value KernelBuilder::laneIndices() {
   SmallVector<int32_t> lanes =
       llvm::to_vector(llvm::seq<int32_t>(0, layout.lanes));

@@ -71,6 +71,9 @@ public:
   Value zero();        ///< scalar
   Value zeroVector();  ///< vector
   Value laneIndices(); ///< 0, 1, ... as i32
+  /// The sum of a vector's elements, pairwise: a chain of additions would wait
+  /// for each in turn.
+  Value sumLanes(Value vector);
 };
 
 } // namespace raytention

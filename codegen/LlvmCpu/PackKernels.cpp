@@ -9,7 +9,6 @@
 #include "codegen/LlvmCpu/CpuKernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -42,8 +41,7 @@ static Value sumSquares(KernelBuilder &k, const RowPointer &row, Value begin,
   }
   for (int64_t i = 1; i < layout.tileVectors; ++i)
     sums[0] = v.add(sums[0], sums[i]);
-  return vector::ReductionOp::create(k.b, k.loc, vector::CombiningKind::ADD,
-                                     sums[0]);
+  return k.sumLanes(sums[0]);
 }
 
 /// The squared norms of a row's blocks and of all of it, at column `at`: the

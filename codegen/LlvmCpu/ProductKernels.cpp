@@ -19,10 +19,10 @@ using Values = KernelBuilder::Values;
 namespace {
 
 /// One step of a register tile: acc[i][v] += left(i) * right(v), with
-/// `combine` in place of the multiply-add.
+/// `combine`, of these three, i and v, in place of the multiply-add.
 struct TileStep {
   KernelBuilder &k;
-  llvm::function_ref<Value(Value, Value, Value)> combine;
+  llvm::function_ref<Value(Value, Value, Value, int64_t, int64_t)> combine;
 
   Values operator()(llvm::function_ref<Value(int64_t)> left,
                     llvm::function_ref<Value(int64_t)> right,
@@ -35,7 +35,7 @@ struct TileStep {
       Value scalar = k.splat(left(i));
       for (int64_t v = 0; v < layout.tileVectors; ++v)
         next.push_back(
-            combine(scalar, columns[v], acc[i * layout.tileVectors + v]));
+            combine(scalar, columns[v], acc[i * layout.tileVectors + v], i, v));
     }
     return next;
   }
@@ -69,7 +69,7 @@ static void runProduct(KernelBuilder &k, const PackedLanes &lanes,
                        const ScoreView &out) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
-  auto combine = [&](Value a, Value c, Value acc) -> Value {
+  auto combine = [&](Value a, Value c, Value acc, int64_t, int64_t) -> Value {
     if (precision == Precision::Fast)
       return e.fma(a, c, acc);
     Value difference = e.sub(a, c);
@@ -318,13 +318,19 @@ void raytention::computeProducts(KernelBuilder &k, const PackedLanes &lanes,
 
 void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,
                                 Value weights, const PackedRows &rows,
-                                const PartView &sums) {
+                                const PartView &sums, SumRule term,
+                                SumRule finish) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
-  auto combine = [&](Value a, Value c, Value acc) { return e.fma(a, c, acc); };
-  TileStep step{k, combine};
   Value zero = k.index(0);
   auto tile = [&](Value row, Value panel) {
+    auto place = [&](int64_t i, int64_t v) {
+      return SumPlace{panel, k.add(row, i), k.index(v * layout.lanes)};
+    };
+    auto combine = [&](Value a, Value c, Value acc, int64_t i, int64_t v) {
+      return e.fma(a, term ? term(c, place(i, v)) : c, acc);
+    };
+    TileStep step{k, combine};
     Values acc =
         k.carry(zero, rows.count, 1, zeroTile(k), [&](Value key, ValueRange a) {
           auto left = [&](int64_t i) {
@@ -338,11 +344,13 @@ void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,
         });
     for (int64_t i = 0; i < layout.tileRows; ++i)
       for (int64_t v = 0; v < layout.tileVectors; ++v) {
-        Values at = {sums.part, panel, k.add(row, i),
-                     k.index(v * layout.lanes)};
-        Value old = k.loadVector(sums.data, at);
-        k.storeVector(e.add(old, acc[i * layout.tileVectors + v]), sums.data,
-                      at);
+        SumPlace at = place(i, v);
+        Value sum = acc[i * layout.tileVectors + v];
+        if (finish)
+          sum = finish(sum, at);
+        Values indices = {sums.part, at.panel, at.row, at.column};
+        Value old = k.loadVector(sums.data, indices);
+        k.storeVector(e.add(old, sum), sums.data, indices);
       }
   };
   k.loop(zero, k.index(sumRows), layout.tileRows, [&](Value row) {

@@ -78,10 +78,10 @@ public:
     store(logSum.max, state, field);
     store(logSum.sum, state, field + 1);
   }
-  /// The maximum and log l of the log-sum at `field`.
-  LogSum loadLog(const PartView &state, int64_t field) {
+  /// The maximum and 1 / l of the log-sum at `field`.
+  LogSum loadInverse(const PartView &state, int64_t field) {
     LogSum logSum = loadLogSum(state, field);
-    return {logSum.max, getLog(e, logSum.sum)};
+    return {logSum.max, getInverse(e, logSum.sum)};
   }
 
   Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
@@ -299,16 +299,18 @@ void raytention::reduceSweep(KernelBuilder &k, const PairLoop &loop,
                              const StateView &state) {
   forEachLane(k, [&](Value at) {
     LaneLoop lane(k, loop.params, at);
-    LogSum logSum = lane.loadLog(scoreState, 0);
+    LogSum softmax = lane.loadLogSum(scoreState, 0);
+    Value logSum = getLog(lane.e, softmax.sum);
+    Value inverse = getInverse(lane.e, softmax.sum);
     Values init = initialFields(lane, loop.sweep, SweepKind::Reduce);
     if (init.empty())
       return;
     Values values =
         lane.run(loop, init, [&](PairValues pair, Value, ValueRange carried) {
-          pair.relative = lane.e.sub(pair.score, logSum.max);
-          pair.logSum = logSum.sum;
+          pair.relative = lane.e.sub(pair.score, softmax.max);
+          pair.logSum = logSum;
           pair.logWeight = lane.e.sub(pair.relative, pair.logSum);
-          pair.weight = lane.e.exp(pair.logWeight);
+          pair.weight = lane.e.mul(lane.e.exp(pair.relative), inverse);
           Values next;
           updateFields(lane, loop.sweep, SweepKind::Reduce, pair, carried,
                        next);
@@ -322,22 +324,22 @@ void raytention::weigh(KernelBuilder &k, const PairLoop &loop,
                        const PartView &scoreState, Value weights) {
   forEachLane(k, [&](Value at) {
     LaneLoop lane(k, loop.params, at);
-    LogSum softmax = lane.loadLog(scoreState, 0);
+    LogSum softmax = lane.loadInverse(scoreState, 0);
     SmallVector<LogSum> logSums;
     for (const ChannelSlots &slot : loop.sweep.slots)
       if (slot.weightSlot >= 0)
-        logSums.push_back(lane.loadLog(scoreState, slot.logSum));
+        logSums.push_back(lane.loadInverse(scoreState, slot.logSum));
     lane.run(loop, {}, [&](const PairValues &pair, Value key, ValueRange) {
       for (const ChannelSlots &slot : loop.sweep.slots) {
         if (slot.weightSlot < 0)
           continue;
         const LogSum &own = logSums[slot.weightSlot];
         Value value = logWeight(lane, slot, pair, softmax.max);
-        value = slot.logSum == 0
-                    ? lane.e.sub(value, own.sum)
-                    : subtractLogSum(lane.e, value, own.max, own.sum);
+        if (slot.logSum != 0)
+          value = lane.e.sub(value, own.max);
+        Value weight = lane.e.mul(lane.e.exp(value), own.sum);
         Value column = k.add(lane.lane, slot.weightSlot * k.layout.itemLanes());
-        k.storeVector(lane.e.exp(value), weights, {key, column});
+        k.storeVector(weight, weights, {key, column});
       }
       return Values();
     });

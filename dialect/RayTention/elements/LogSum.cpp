@@ -25,12 +25,15 @@ Value raytention::moveMax(ElementBuilder &b, Value max, Value from, Value to) {
   return b.add(max, b.sub(from, to));
 }
 
-Value raytention::getLog(ElementBuilder &b, Value sum) {
-  // Any sum over keys is at least 1.
-  return b.log(b.max(sum, b.constant(0.5)));
+/// Any sum over keys is at least 1.
+static Value floorSum(ElementBuilder &b, Value sum) {
+  return b.max(sum, b.constant(0.5));
 }
 
-Value raytention::subtractLogSum(ElementBuilder &b, Value value, Value max,
-                                 Value logSum) {
-  return b.sub(b.sub(value, max), logSum);
+Value raytention::getLog(ElementBuilder &b, Value sum) {
+  return b.log(floorSum(b, sum));
+}
+
+Value raytention::getInverse(ElementBuilder &b, Value sum) {
+  return b.div(b.constant(1), floorSum(b, sum));
 }

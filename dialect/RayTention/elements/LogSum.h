@@ -45,10 +45,10 @@ mlir::Value moveMax(ElementBuilder &b, mlir::Value max, mlir::Value from,
 /// log l; finite for a row that has seen nothing.
 mlir::Value getLog(ElementBuilder &b, mlir::Value sum);
 
-/// `value - max - logSum`: the two stay apart, since their sum would lose
-/// digits where the maximum is large.
-mlir::Value subtractLogSum(ElementBuilder &b, mlir::Value value,
-                           mlir::Value max, mlir::Value logSum);
+/// 1 / l; finite for a row that has seen nothing. A weight is `exp(f + z - m -
+/// r) / l` rather than the exponential of one more difference, log l: that one
+/// would be rounded, and weights that should sum to 1 would not.
+mlir::Value getInverse(ElementBuilder &b, mlir::Value sum);
 
 } // namespace raytention
 

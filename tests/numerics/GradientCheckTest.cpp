@@ -31,12 +31,24 @@ struct Answer {
         gradients(test::backward(problem, rows, dy, 1, {},
                                  oracleArithmetic(dtype))) {}
 
-  CheckReport check(DType dtype = DType::F32, KeyChoice indices = {}) const {
-    int64_t width = problem.signalWidth();
-    auto dSignals = [&](RowId id, double *row) {
+  SignalGradient signalGradient() const {
+    return [this](RowId id, double *row) {
+      int64_t width = problem.signalWidth();
       auto from = dy.begin() + (id.batch * problem.numQueries + id.row) * width;
       std::copy(from, from + width, row);
     };
+  }
+
+  /// The gradients as backward() with `options` has them.
+  Answer with(const BackwardOptions &options) const {
+    Answer other = *this;
+    Error error =
+        backward(problem, rows, signalGradient(), options, other.gradients);
+    EXPECT_FALSE(error) << *error;
+    return other;
+  }
+
+  CheckReport check(DType dtype = DType::F32, KeyChoice indices = {}) const {
     auto valueOf = [](const GradientPart &part) {
       return [&part](int64_t n) { return part.values.at(n); };
     };
@@ -45,7 +57,7 @@ struct Answer {
     options.threads = 2;
     CheckReport report;
     Error error = checkGradients(
-        problem, rows, dSignals,
+        problem, rows, signalGradient(),
         {valueOf(gradients.queries), valueOf(gradients.table),
          valueOf(gradients.tau), valueOf(gradients.gammas), indices},
         options, nullptr, report);
@@ -115,8 +127,9 @@ TEST(GradientCheck, OneElementJustAboveTheBoundFails) {
       double s = good.parts()[c].second->sensitivity[n];
       EXPECT_GE(item.scoreError, clean.e * s);
       double bound = item.tol * item.magnitude + clean.e * s +
-                     termRoundoffs * unitRoundoff(dtype) *
-                         good.parts()[c].second->terms[n];
+                     unitRoundoff(dtype) *
+                         (weightRoundoffs * s +
+                          termRoundoffs(24) * good.parts()[c].second->terms[n]);
       for (double sign : {-1.0, 1.0}) {
         Answer bad = good;
         bad.parts()[c].second->values[n] += sign * 0.99 * bound;
@@ -196,6 +209,49 @@ TEST(GradientCheck, CopiesGiveToTheChosenKeyWhereScoresAreTooClose) {
     EXPECT_FALSE(answer.check(DType::F32).passed()) << list;
     EXPECT_FALSE(answer.check(DType::F64, choice).passed()) << list;
   }
+}
+
+/// z = -1, -1 - 2e-9 and -4: who is nearest is open between two of three.
+TEST(GradientCheck, MaxScoreGivesToAnyOfTheNearestKeys) {
+  for (Metric metric : {Metric::SqL2, Metric::L2}) {
+    Problem problem =
+        test::makeProblem(2, {0, 0, 0, 0, 0, 0}, {1, 0, 0, 1 + 1e-9, 2, 0});
+    problem.channels = test::channels("max_score,entropy");
+    problem.metric = metric;
+    Answer answer(problem, {{0, 2}});
+    auto towards = [&](int64_t key) {
+      BackwardOptions options;
+      options.scoreShift = [=](RowId, int64_t j) { return 1e-8 * (j == key); };
+      return answer.with(options);
+    };
+    EXPECT_TRUE(answer.check(DType::F64).passed());
+    EXPECT_TRUE(towards(1).check(DType::F32).passed());
+    EXPECT_FALSE(towards(1).check(DType::F64).passed());
+    Answer third = answer;
+    third.gradients.table.values[4] += third.gradients.table.values[0];
+    third.gradients.table.values[0] = 0;
+    EXPECT_FALSE(third.check(DType::F32).passed());
+  }
+}
+
+/// Opposite keys of nearly the same weight: their mean is nearly 0, and what
+/// rounds a weight moves it by much, though scores are as good as exact.
+TEST(GradientCheck, RoundedWeightsCountWhereKeysCancel) {
+  Problem problem = test::makeProblem(2, {1e-5, 2e-5, 1e-5, 2e-5},
+                                      {0.5e-4, 0.25e-4, -0.5e-4, -0.25e-4});
+  problem.channels = test::channels("centroid");
+  problem.metric = Metric::L2;
+  problem.tau = 1;
+  Answer answer(problem, {{0, 1}});
+  auto rounded = [&](double units) {
+    BackwardOptions options;
+    options.scoreShift = [=](RowId, int64_t j) {
+      return units * unitRoundoff(DType::F32) * (j == 0);
+    };
+    return answer.with(options);
+  };
+  EXPECT_TRUE(rounded(1).check(DType::F32).passed());
+  EXPECT_FALSE(rounded(30).check(DType::F32).passed());
 }
 
 TEST(GradientCheck, SampledRowsAreAllThatHaveAGradient) {

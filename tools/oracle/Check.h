@@ -74,6 +74,9 @@ struct CheckItem {
   double magnitude = 0;  ///< max|channel| over the checked rows
   /// The true value is 0 within rounding; then `magnitude` is 0.
   bool isZero = false;
+  /// Of a gradient that is 0: the largest |err| past what score errors explain,
+  /// in roundings of its terms.
+  double roundings = 0;
   Verdict verdict = Verdict::Failed;
   /// Where the bound is passed by most, or comes nearest: "[b, i], element d".
   std::string where;

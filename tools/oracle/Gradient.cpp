@@ -44,21 +44,24 @@ std::vector<double> normsOf(const Problem &p) {
 /// A gradient while it is added up.
 template <typename Real> struct Total {
   explicit Total(size_t size)
-      : values(size, Real(0)), sensitivity(size, 0.0), terms(size, 0.0) {}
+      : values(size, Real(0)), sensitivity(size, 0.0), terms(size, 0.0),
+        choices(size, 0.0) {}
 
   /// Writes `part`: NaNs of bounds that overflow are infinite.
   void round(GradientPart &part) const {
     part.values.assign(values.begin(), values.end());
     part.sensitivity = sensitivity;
     part.terms = terms;
-    for (std::vector<double> *bounds : {&part.sensitivity, &part.terms})
+    part.choices = choices;
+    for (std::vector<double> *bounds :
+         {&part.sensitivity, &part.terms, &part.choices})
       for (double &bound : *bounds)
         if (std::isnan(bound))
           bound = std::numeric_limits<double>::infinity();
   }
 
   std::vector<Real> values;
-  std::vector<double> sensitivity, terms;
+  std::vector<double> sensitivity, terms, choices;
 };
 
 template <typename Real> class Accumulator {
@@ -85,6 +88,7 @@ private:
   void storeRow(const RowBackward<Real> &row);
   void serveKeys(size_t count, int64_t begin, int64_t end);
   void serveCopies(const RowBackward<Real> &row, int64_t begin, int64_t end);
+  void addChoices(const RowBackward<Real> &row);
 
   const Problem &p;
   const SignalGradient &dSignals;
@@ -123,8 +127,10 @@ void Accumulator<Real>::add(const RowId *ids, size_t count) {
   forEachIndex(count, options.threads, [&](size_t n, int worker) {
     computeRow(ids[n], worker, rows[n]);
   });
-  for (size_t n = 0; n < count; ++n)
+  for (size_t n = 0; n < count; ++n) {
     storeRow(rows[n]);
+    addChoices(rows[n]);
+  }
   int64_t parts = (p.dModel + columnsPerPart - 1) / columnsPerPart;
   forEachIndex(parts, options.threads, [&](size_t part, int) {
     int64_t begin = part * columnsPerPart;
@@ -160,6 +166,23 @@ void Accumulator<Real>::storeRow(const RowBackward<Real> &row) {
   tau.values[0] += row.tau.value;
   tau.sensitivity[0] += row.tau.sensitivity;
   tau.terms[0] += row.tau.terms;
+}
+
+template <typename Real>
+void Accumulator<Real>::addChoices(const RowBackward<Real> &row) {
+  const double *query = p.query(row.id.batch, row.id.row);
+  double *queryChoices = queries.choices.data() +
+                         (row.id.batch * p.numQueries + row.id.row) * p.dModel;
+  for (const ChosenKey &chosen : row.nearest) {
+    const double *key = p.key(row.id.batch, chosen.key);
+    double *keyChoices =
+        table.choices.data() + p.sequence(row.id.batch)[chosen.key] * p.dModel;
+    for (int64_t col = 0; col < p.dModel; ++col) {
+      double change = chosen.factor * std::fabs(query[col] - key[col]);
+      queryChoices[col] += change;
+      keyChoices[col] += change;
+    }
+  }
 }
 
 /// Columns begin .. end - 1 of the gradients of all keys.

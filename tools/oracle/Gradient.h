@@ -57,7 +57,11 @@
 // All this is of first order in e. Where the norm itself may be off by half, it
 // says nothing: such a row's elements are infinitely sensitive.
 //
-// Chosen indices, and which side of a kink a row is on, are taken as given.
+// Where several keys have the largest score within e, max_score may hand its
+// gradient to any of them: `choices` is what that may change of an element.
+//
+// Other chosen indices, and which side of a kink a row is on, are taken as
+// given.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,15 +73,17 @@
 namespace raytention {
 namespace oracle {
 
-/// The gradient of one input and, for each element, its sensitivity and the sum
-/// of its absolute terms. Either is infinite where double does not hold it.
+/// The gradient of one input and, for each element, its sensitivity, the sum of
+/// its absolute terms, and what equal scores leave open. Each of these is
+/// infinite where double does not hold it.
 struct GradientPart {
-  std::vector<double> values, sensitivity, terms;
+  std::vector<double> values, sensitivity, terms, choices;
 
   void resize(size_t size) {
     values.assign(size, 0.0);
     sensitivity.assign(size, 0.0);
     terms.assign(size, 0.0);
+    choices.assign(size, 0.0);
   }
 };
 

@@ -32,11 +32,19 @@ std::string placeOf(int64_t index, const std::vector<int64_t> &shape) {
 
 /// What all items of one check share.
 struct Rule {
-  double tol, e, roundoff, smallest, keys;
+  double tol, e, unit, smallest, keys;
 
-  /// What an element may be off by, besides tol.
+  double rounding() const {
+    return termRoundoffs(static_cast<int64_t>(keys)) * unit;
+  }
+
+  /// What an element may be off by, besides tol and the rounding of terms.
+  double shift(const GradientPart &part, size_t n) const {
+    return (e + weightRoundoffs * unit) * part.sensitivity[n] + part.choices[n];
+  }
+  /// The same with that rounding.
   double allowance(const GradientPart &part, size_t n) const {
-    double sum = e * part.sensitivity[n] + roundoff * part.terms[n];
+    double sum = shift(part, n) + rounding() * part.terms[n];
     return std::isnan(sum) ? infinity : sum;
   }
 
@@ -58,8 +66,8 @@ double difference(double a, double b) {
   return std::isfinite(d) ? d : infinity;
 }
 
-/// Whether rounding of the terms leaves as much as any of the values, or workers
-/// flush them.
+/// Whether rounding of the terms leaves as much as any of the values, or
+/// workers flush them.
 bool isZero(const GradientPart &part, double roundoff, double smallest) {
   for (size_t n = 0; n < part.values.size(); ++n)
     if (std::fabs(part.values[n]) >
@@ -75,7 +83,7 @@ CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
   CheckItem item;
   item.name = name;
   item.tol = tol;
-  item.isZero = isZero(expected, roundoff, smallest);
+  item.isZero = isZero(expected, rounding(), smallest);
   item.magnitude = item.isZero ? 0 : largestOf(expected.values);
   double flushed =
       smallest * std::max(1.0, keys * largestOf(expected.sensitivity));
@@ -84,9 +92,13 @@ CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
     double err = difference(expected.values[n], value(n));
     double allowed = allowance(expected, n), over = err - allowed - flushed;
     error = std::max(error, err);
-    double shift = e * expected.sensitivity[n];
-    item.scoreError =
-        std::max(item.scoreError, std::isnan(shift) ? infinity : shift);
+    if (double beyond = err - flushed - shift(expected, n);
+        item.isZero && beyond > 0)
+      item.roundings =
+          std::max(item.roundings, beyond / unit / expected.terms[n]);
+    double fromScores = e * expected.sensitivity[n];
+    item.scoreError = std::max(item.scoreError,
+                               std::isnan(fromScores) ? infinity : fromScores);
     if (over > excess) {
       excess = over;
       item.where = placeOf(n, shape);
@@ -188,7 +200,7 @@ Error oracle::checkGradients(const Problem &problem,
   report.numRows = rows.size();
   report.e = scales.e;
   Rule rule = {options.tol > 0 ? options.tol : gradientTolerance(options.dtype),
-               report.e, termRoundoffs * unitRoundoff(options.dtype),
+               report.e, unitRoundoff(options.dtype),
                smallestNormal(options.dtype),
                static_cast<double>(problem.numKeys)};
   auto compare = [&](const char *name, const GradientPart &part,

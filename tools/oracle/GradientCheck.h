@@ -8,13 +8,16 @@
 //
 // Compares computed gradients with those of the oracle, element by element:
 //
-//   |err| <= tol max|gradient| + e s + 4 u terms
+//   |err| <= tol max|gradient| + (e + 2 u) s + r u terms + choices
 //
 // max|gradient| is over all elements of that gradient, e is the score error of
 // ScoreError.h over the rows that have a dy, s the element's own sensitivity,
-// u the unit roundoff and terms the sum of the element's absolute terms, see
-// Gradient.h. Where no value is above 4 u terms, the gradient is 0 within
-// rounding: see Check.h for that, and for what is unchecked.
+// u the unit roundoff, r is termRoundoffs(), terms is the sum of the element's
+// absolute terms, and choices is what max_score leaves open, see Gradient.h. A
+// weight that is rounded is the weight of a score that is off by u: it counts
+// where scores are exact and the keys cancel in a row's value. Where no value
+// is above r u terms, the gradient is 0 within rounding: see Check.h for that,
+// and for what is unchecked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +27,24 @@
 #include "tools/oracle/Check.h"
 #include "tools/oracle/Gradient.h"
 
+#include <algorithm>
+
 namespace raytention {
 namespace oracle {
 
 /// The tolerance of gradients: 1e-10, 1e-4, 1e-2.
 double gradientTolerance(DType dtype);
 
-/// Roundings of a term that may remain where all terms cancel. In rows of one
-/// token, whose softmax has no gradient, D = 1 to 8192 left up to 3 of them:
-///   rt run --ids I.npy --d-model D --channels decay:backward:0 --gammas 0.9
-///     --backward --check      with I = [[0], [1], ..., [63]]
-constexpr double termRoundoffs = 4;
+/// Roundings of a term that may remain where all terms cancel. Rows of one
+/// token, whose softmax has no gradient, left up to 3.4 of them at one key, up
+/// to 10.3 at many, which are added up one by one: D = 1 to 8192, 1 to 3000
+/// keys (bench/gradient-rounding.py).
+inline double termRoundoffs(int64_t numKeys) {
+  return 4 + std::min<int64_t>(numKeys, 256) / 32.0;
+}
+
+/// Roundings of a weight: of the exponential, and of what divides it.
+constexpr double weightRoundoffs = 2;
 
 /// A computed gradient is finite where its absolute terms, see GradientPart,
 /// stay below this: 2^1000, else 2^120.

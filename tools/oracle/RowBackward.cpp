@@ -43,6 +43,7 @@ void RowBackward<Real>::compute(const RowState<Real> &computed,
   queries.resize(p.dModel);
   tau = {};
   gammas.resize(p.gammas.size());
+  nearest.clear();
   if (visible == 0)
     return;
   computeWeights();
@@ -66,6 +67,7 @@ void RowBackward<Real>::compute(const RowState<Real> &computed,
   }
   applyTemperature();
   applyDistance();
+  findNearest();
 }
 
 template <typename Real> void RowBackward<Real>::computeWeights() {
@@ -123,17 +125,17 @@ template <typename Real> void RowBackward<Real>::project(const double *dy) {
   for (size_t s = 0; s < width; ++s)
     dot.add(row->y[s] * dy[s]);
   along = dot.value();
-  // A dot product of S terms, a difference and a quotient round.
+  // A dot product of S terms, a difference and a quotient round, and then a
+  // product with each key.
   constexpr double roundings = 4;
-  double norm = static_cast<double>(row->norm);
+  double norm = std::max(static_cast<double>(row->norm), 1e-10);
   for (size_t s = 0; s < width; ++s) {
     Real projected = row->y[s] * along;
     values[s] = free ? (dy[s] - projected) / row->norm : dy[s] / Real(1e-10L);
-    gradient.terms[s] =
-        free ? roundings * ((std::fabs(dy[s]) +
-                             std::fabs(static_cast<double>(projected))) /
-                            norm)
-             : std::fabs(static_cast<double>(values[s]));
+    double absolute = std::fabs(dy[s]);
+    if (free)
+      absolute += std::fabs(static_cast<double>(projected));
+    gradient.terms[s] = roundings * (absolute / norm);
   }
 }
 
@@ -252,6 +254,14 @@ template <typename Real> void RowBackward<Real>::applyTemperature() {
   }
 }
 
+/// Whether the distance of a pair is not small beside its norms.
+template <typename Real> bool RowBackward<Real>::isFar(int64_t j) const {
+  double norm = tableNorms[p.sequence(id.batch)[j]], square = dist(j);
+  if (p.metric == Metric::L2)
+    square *= square;
+  return square >= 0x1p-10 * (querySquare + norm * norm);
+}
+
 template <typename Real> void RowBackward<Real>::applyDistance() {
   const double *query = p.query(id.batch, id.row);
   for (int64_t j = 0; j < visible; ++j) {
@@ -264,8 +274,8 @@ template <typename Real> void RowBackward<Real>::applyDistance() {
       factors.terms[j] = 2 * terms;
     } else if (row->dist[j] > 0) {
       // Short distances are recomputed by differences: those are right.
-      double norm = tableNorms[p.sequence(id.batch)[j]], d = dist(j);
-      if (d * d >= 0x1p-10 * (querySquare + norm * norm))
+      double d = dist(j);
+      if (isFar(j))
         bound += std::fabs(static_cast<double>(value)) * p.temperature() / d;
       factors.values[j] = value / row->dist[j];
       factors.sensitivity[j] = bound / d;
@@ -274,6 +284,26 @@ template <typename Real> void RowBackward<Real>::applyDistance() {
   }
   computeQueries(query);
   boundQueries(query);
+}
+
+template <typename Real> void RowBackward<Real>::findNearest() {
+  const int64_t *ids = p.sequence(id.batch);
+  int64_t m = row->nearest;
+  bool isOne = true;
+  for (int64_t j = 0; j < visible; ++j) {
+    if (largest.value == Real(0) || -row->shifted[j] > Real(scoreError))
+      continue;
+    isOne &= ids[j] == ids[m];
+    double factor =
+        std::fabs(static_cast<double>(largest.value)) / p.temperature();
+    if (p.metric == Metric::SqL2)
+      factor *= 2;
+    else
+      factor = row->dist[j] > 0 ? factor / dist(j) : 0;
+    nearest.push_back({j, factor});
+  }
+  if (isOne)
+    nearest.clear();
 }
 
 /// Squared, f_j sums to twice the channels' own part: only that is multiplied
@@ -301,15 +331,23 @@ void RowBackward<Real>::boundQueries(const double *query) {
                            p.dModel, sum.data());
   };
   std::vector<double> &bound = queries.sensitivity, &terms = queries.terms;
+  // Not with q - k where pairs are far: the gradient may be summed as
+  // q sum_j f_j - sum_j f_j k_j.
+  std::vector<double> origin(p.dModel, 0.0);
   if (p.metric == Metric::L2) {
     add(factors.sensitivity, query, bound);
     add(factors.terms, query, terms);
+    std::vector<double> far(visible, 0.0);
+    for (int64_t j = 0; j < visible; ++j)
+      far[j] = isFar(j) ? factors.terms[j] : 0;
+    add(far, origin.data(), terms);
+    double all = std::accumulate(far.begin(), far.end(), 0.0);
+    for (int64_t col = 0; col < p.dModel; ++col)
+      terms[col] += all * std::fabs(query[col]);
     return;
   }
   const double *mean = narrowCentroid.data();
   add(distances.sensitivity, mean, bound);
-  // Not with q - k: the gradient may be summed as q sum_j f_j - sum_j f_j k_j.
-  std::vector<double> origin(p.dModel, 0.0);
   add(distances.terms, origin.data(), terms);
   if (own.terms > 0)
     add(ownTerms, mean, terms);

@@ -41,6 +41,12 @@ template <typename Real> struct RowNumber {
   double sensitivity = 0, terms = 0;
 };
 
+/// What a row's max_score gives to the difference of its query and a key.
+struct ChosenKey {
+  int64_t key;   ///< position
+  double factor; ///< |f|, by which q - k is multiplied
+};
+
 /// The scratch of one row at a time and its result, until its keys are served.
 /// Real: double or long double.
 template <typename Real> class RowBackward {
@@ -63,6 +69,9 @@ public:
   RowPart<Real> queries;           ///< [D]
   RowNumber<Real> tau;
   RowPart<Real> gammas; ///< [gammas]
+  /// The keys that may have the largest score, each z being off by less than
+  /// the score error: where there are several of them, all, else none.
+  std::vector<ChosenKey> nearest;
 
 private:
   void computeWeights();
@@ -96,10 +105,12 @@ private:
   void addSoftmaxed(const WeightTerms &terms);
   void applyTemperature();
   void applyDistance();
+  void findNearest();
   void computeQueries(const double *query);
   void boundQueries(const double *query);
 
   bool isAbove(int64_t j) const;
+  bool isFar(int64_t j) const;
   Real logWeight(int64_t j) const;
   /// G of a scalar channel.
   Real gradientAt(int64_t offset) const { return gradient.values[offset]; }

@@ -183,14 +183,17 @@ static json::Value verdictToJson(oracle::Verdict verdict) {
 
 static json::Object checkToJson(const CheckOutcome &check) {
   json::Array items;
-  for (const oracle::CheckItem &item : check.report.items)
-    items.push_back(
-        json::Object{{"name", item.name},
-                     {"err", jsonNumber(item.err)},
-                     {"tol", jsonNumber(item.tol)},
-                     {"score_error", jsonNumber(item.relativeScoreError())},
-                     {"zero", item.isZero},
-                     {"passed", verdictToJson(item.verdict)}});
+  for (const oracle::CheckItem &item : check.report.items) {
+    json::Object object{{"name", item.name},
+                        {"err", jsonNumber(item.err)},
+                        {"tol", jsonNumber(item.tol)},
+                        {"score_error", jsonNumber(item.relativeScoreError())},
+                        {"zero", item.isZero},
+                        {"passed", verdictToJson(item.verdict)}};
+    if (item.isZero)
+      object["roundings"] = jsonNumber(item.roundings);
+    items.push_back(std::move(object));
+  }
   return json::Object{{"passed", verdictToJson(check.report.verdict)},
                       {"rows", check.report.numRows},
                       {"sampled", check.sampled},

@@ -38,8 +38,9 @@ constexpr int64_t jsonVersion = 1;
 /// For programs: one object on one line. In it err, tol and score_error are
 /// all relative to the item's largest magnitude (those of gradcheck to
 /// max(1, |difference|)), absolute where the item has "zero": true, because its
-/// true value is 0 within rounding. A number that is not finite, or not known,
-/// is null; so is "passed" where the score error excuses anything.
+/// true value is 0 within rounding; of such a gradient, "roundings" is the
+/// error in roundings of the terms that cancel. A number that is not finite, or
+/// not known, is null; so is "passed" where the score error excuses anything.
 void printJson(const Report &report, llvm::raw_ostream &os);
 
 /// A number, or null where JSON has none for it.

@@ -118,6 +118,13 @@ private:
   Value loadVector(const ArgumentView &view, Value column) {
     return k.loadVector(view.memref, elementOf(view, column));
   }
+  /// The memory that the next row begins with is read while this one is still
+  /// worked on.
+  void prefetchNext(const ArgumentView &view, Value column) {
+    Values at = elementOf(view, column);
+    at[1] = k.add(at[1], 1);
+    k.prefetch(view.memref, at);
+  }
   Value load(const ArgumentView &view, Value column) {
     return k.load(view.memref, elementOf(view, column));
   }
@@ -167,6 +174,8 @@ private:
       return arith::SubIOp::create(k.b, k.loc, at, begin);
     };
     auto vectors = [&](Value at, Value acc) {
+      prefetchNext(loop.signals, at);
+      prefetchNext(loop.gradient, at);
       Value plain = acrossVector(at);
       storeStackVector(slot, local(at), plain);
       return v.fma(plain, loadVector(loop.signals, at), acc);

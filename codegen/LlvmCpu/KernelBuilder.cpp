@@ -136,6 +136,10 @@ Value KernelBuilder::loadPositions(Value memref, ValueRange indices) {
   return vector::LoadOp::create(
       b, loc, VectorType::get({layout.lanes}, b.getI32Type()), memref, indices);
 }
+void KernelBuilder::prefetch(Value memref, ValueRange indices) {
+  memref::PrefetchOp::create(b, loc, memref, indices, /*isWrite=*/false,
+                             /*localityHint=*/2, /*isDataCache=*/true);
+}
 void KernelBuilder::storeVector(Value value, Value memref, ValueRange indices) {
   vector::StoreOp::create(b, loc, value, memref, indices);
 }

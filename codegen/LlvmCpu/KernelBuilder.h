@@ -64,6 +64,8 @@ public:
   Value loadVector(Value memref, mlir::ValueRange indices);
   /// `lanes` positions (i32), as they stand.
   Value loadPositions(Value memref, mlir::ValueRange indices);
+  /// Asks for what stands there, to be read soon; it need not exist.
+  void prefetch(Value memref, mlir::ValueRange indices);
   void storeVector(Value value, Value memref, mlir::ValueRange indices);
   /// A scalar float in the accumulators' type.
   Value widen(Value value);

@@ -237,7 +237,10 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
     return failure();
   if (op.getSide() != side || !lanes->rows)
     return op.emitOpError() << "expected differences from the task's items";
-  DifferenceLoop loop{op.getMetric(), coefficients->data, rows->packed};
+  DifferenceLoop loop;
+  loop.metric = op.getMetric();
+  loop.coefficients = coefficients->data;
+  loop.passing = rows->packed;
   loop.sums = sums->view;
   KernelBuilder k = kernel(op.getLoc());
   if (op.getPrecision() == Precision::Fast) {

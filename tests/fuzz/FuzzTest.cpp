@@ -37,6 +37,9 @@ constexpr uint64_t kSeed = 1;
 /// Fixed cases and draws of the plain run, and draws of the full one.
 constexpr int64_t kPlainCases = 150, kPlainShards = 10;
 constexpr int64_t kFullCases = 3000, kFullShards = 12;
+/// Draws of the full run that a build once got wrong.
+constexpr uint64_t kOnceWrong[] = {360,  529,  914,  997, 1447,
+                                   1473, 1934, 2310, 2892};
 
 /// Runs cases and counts verdicts.
 class Tally {
@@ -84,6 +87,8 @@ bool isQuick(const Case &c) {
 /// The cases of the plain run: the fixed ones, then quick draws.
 std::vector<Case> plainCases() {
   std::vector<Case> cases = fixedCases();
+  for (uint64_t number : kOnceWrong)
+    cases.push_back(drawCase(kSeed, number));
   for (uint64_t number = 0; int64_t(cases.size()) < kPlainCases; ++number)
     if (Case c = drawCase(/*seed=*/0, number); isQuick(c))
       cases.push_back(std::move(c));

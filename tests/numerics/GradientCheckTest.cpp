@@ -126,10 +126,11 @@ TEST(GradientCheck, OneElementJustAboveTheBoundFails) {
       size_t n = std::vector<size_t>{(24 + 0) * 8 + 1, 9, 0, 3}[c];
       double s = good.parts()[c].second->sensitivity[n];
       EXPECT_GE(item.scoreError, clean.e * s);
-      double bound = item.tol * item.magnitude + clean.e * s +
-                     unitRoundoff(dtype) *
-                         (weightRoundoffs * s +
-                          termRoundoffs(24) * good.parts()[c].second->terms[n]);
+      double bound =
+          item.tol * item.magnitude + clean.e * s +
+          unitRoundoff(dtype) *
+              (weightRoundoffs * s +
+               termRoundoffs(8, 24) * good.parts()[c].second->terms[n]);
       for (double sign : {-1.0, 1.0}) {
         Answer bad = good;
         bad.parts()[c].second->values[n] += sign * 0.99 * bound;

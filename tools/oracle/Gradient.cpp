@@ -211,6 +211,7 @@ void Accumulator<Real>::serveKeys(size_t count, int64_t begin, int64_t end) {
           row.factors.terms[j] != 0)
         differences.push_back({row.factors.values[j],
                                row.factors.sensitivity[j], row.factors.terms[j],
+                               row.farTerms[j],
                                p.query(row.id.batch, row.id.row)});
     }
     int64_t at = p.sequence(rows[0].id.batch)[j] * p.dModel;

@@ -32,11 +32,7 @@ std::string placeOf(int64_t index, const std::vector<int64_t> &shape) {
 
 /// What all items of one check share.
 struct Rule {
-  double tol, e, unit, smallest, keys;
-
-  double rounding() const {
-    return termRoundoffs(static_cast<int64_t>(keys)) * unit;
-  }
+  double tol, e, unit, rounding, smallest, keys;
 
   /// What an element may be off by, besides tol and the rounding of terms.
   double shift(const GradientPart &part, size_t n) const {
@@ -44,13 +40,13 @@ struct Rule {
   }
   /// The same with that rounding.
   double allowance(const GradientPart &part, size_t n) const {
-    double sum = shift(part, n) + rounding() * part.terms[n];
+    double sum = shift(part, n) + rounding * part.terms[n];
     return std::isnan(sum) ? infinity : sum;
   }
 
   CheckItem compare(const std::string &name, const GradientPart &expected,
                     const GradientValue &value,
-                    const std::vector<int64_t> &shape) const;
+                    const std::vector<int64_t> &shape, double reach) const;
 };
 
 double largestOf(const std::vector<double> &values) {
@@ -79,14 +75,15 @@ bool isZero(const GradientPart &part, double roundoff, double smallest) {
 
 CheckItem Rule::compare(const std::string &name, const GradientPart &expected,
                         const GradientValue &value,
-                        const std::vector<int64_t> &shape) const {
+                        const std::vector<int64_t> &shape, double reach) const {
   CheckItem item;
   item.name = name;
   item.tol = tol;
-  item.isZero = isZero(expected, rounding(), smallest);
+  item.isZero = isZero(expected, rounding, smallest);
   item.magnitude = item.isZero ? 0 : largestOf(expected.values);
   double flushed =
-      smallest * std::max(1.0, keys * largestOf(expected.sensitivity));
+      smallest *
+      std::max(1.0, keys * std::max(reach, largestOf(expected.sensitivity)));
   double error = 0, excess = -infinity;
   for (size_t n = 0; n < expected.values.size(); ++n) {
     double err = difference(expected.values[n], value(n));
@@ -199,22 +196,28 @@ Error oracle::checkGradients(const Problem &problem,
   report = {};
   report.numRows = rows.size();
   report.e = scales.e;
+  double unit = unitRoundoff(options.dtype);
   Rule rule = {options.tol > 0 ? options.tol : gradientTolerance(options.dtype),
-               report.e, unitRoundoff(options.dtype),
+               report.e,
+               unit,
+               termRoundoffs(problem.dModel, problem.numKeys) * unit,
                smallestNormal(options.dtype),
                static_cast<double>(problem.numKeys)};
+  // What a factor that is flushed is multiplied by.
+  double reach = largestOf(problem.queries) + largestOf(problem.table);
   auto compare = [&](const char *name, const GradientPart &part,
-                     const GradientValue &value, std::vector<int64_t> shape) {
+                     const GradientValue &value, std::vector<int64_t> shape,
+                     double reach) {
     if (!part.values.empty())
-      report.add(rule.compare(name, part, value, shape));
+      report.add(rule.compare(name, part, value, shape, reach));
   };
   compare("dq", expected.queries, computed.queries,
-          {problem.batch, problem.numQueries, problem.dModel});
+          {problem.batch, problem.numQueries, problem.dModel}, reach);
   compare("dtable", expected.table, computed.table,
-          {problem.vocab, problem.dModel});
-  compare("dtau", expected.tau, computed.tau, {1});
+          {problem.vocab, problem.dModel}, reach);
+  compare("dtau", expected.tau, computed.tau, {1}, 0);
   compare("dgammas", expected.gammas, computed.gammas,
-          {static_cast<int64_t>(problem.gammas.size())});
+          {static_cast<int64_t>(problem.gammas.size())}, 0);
   Padding padding(problem);
   padding.compareAll(computed);
   if (!padding.item.name.empty())

@@ -28,6 +28,7 @@
 #include "tools/oracle/Gradient.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace raytention {
 namespace oracle {
@@ -35,12 +36,14 @@ namespace oracle {
 /// The tolerance of gradients: 1e-10, 1e-4, 1e-2.
 double gradientTolerance(DType dtype);
 
-/// Roundings of a term that may remain where all terms cancel. Rows of one
-/// token, whose softmax has no gradient, left up to 3.4 of them at one key, up
-/// to 10.3 at many, which are added up one by one: D = 1 to 8192, 1 to 3000
-/// keys (bench/gradient-rounding.py).
-inline double termRoundoffs(int64_t numKeys) {
-  return 4 + std::min<int64_t>(numKeys, 256) / 32.0;
+/// Roundings of a term that may remain where all terms cancel: products of D
+/// columns and sums over keys are added up one by one. In rows of one token,
+/// whose softmax has no gradient, bench/gradient-rounding.py measures what is
+/// left at D = 1 to 8192 and 1 to 3000 keys: up to 22 at D = 8192, up to 10 at
+/// many keys.
+inline double termRoundoffs(int64_t dModel, int64_t numKeys) {
+  return 4 + std::sqrt(static_cast<double>(dModel)) / 2 +
+         std::min<int64_t>(numKeys, 256) / 32.0;
 }
 
 /// Roundings of a weight: of the exponential, and of what divides it.
@@ -71,9 +74,9 @@ struct ComputedGradients {
 /// check() would accept that key.
 ///
 /// Any value that is not finite fails. Numbers below the smallest normal one
-/// count as zero, because workers flush them: the smallest normal number,
-/// times T max s where that is above 1, is added to the bound. `progress` may
-/// be null and is called after each row.
+/// count as zero, because workers flush them: the smallest normal number, times
+/// T max s or, for dq and dtable, T (max |q| + max |k|) where that is above 1,
+/// is added to the bound. `progress` may be null and is called after each row.
 ///
 /// Fails on what backward() refuses; a difference is no such failure but a
 /// report that did not pass.

@@ -160,11 +160,12 @@ void oracle::addDistanceTerms(const DistanceTerm<double> *terms, int64_t count,
     for (const DistanceTerm<double> *term = terms; term != last; ++term)
 #pragma GCC unroll 4
       for (int64_t l = 0; l < block; ++l) {
-        Vec difference = vectors(term->query + col)[l] - vectors(key + col)[l];
-        Vec size = ABSOLUTE(difference);
+        Vec q = vectors(term->query + col)[l], k = vectors(key + col)[l];
+        Vec difference = q - k, size = ABSOLUTE(difference);
         value[l] += term->factor * difference;
         change[l] += term->sensitivity * size;
-        absolute[l] += term->terms * size;
+        absolute[l] +=
+            term->terms * size + term->far * (ABSOLUTE(q) + ABSOLUTE(k));
       }
     for (int64_t l = 0; l < block; ++l) {
       vectors(sums.values + col)[l] -= value[l];
@@ -177,6 +178,8 @@ void oracle::addDistanceTerms(const DistanceTerm<double> *terms, int64_t count,
       double difference = term->query[col] - key[col];
       sums.values[col] -= term->factor * difference;
       sums.sensitivity[col] += term->sensitivity * std::fabs(difference);
-      sums.terms[col] += term->terms * std::fabs(difference);
+      sums.terms[col] +=
+          term->terms * std::fabs(difference) +
+          term->far * (std::fabs(term->query[col]) + std::fabs(key[col]));
     }
 }

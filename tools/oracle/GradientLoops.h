@@ -57,10 +57,12 @@ template <typename Real> struct VectorTerm {
   const double *sensitivity, *terms;
 };
 
-/// One row's share through the distance: -factor * (query[d] - key[d]).
+/// One row's share through the distance: -factor * (query[d] - key[d]). Where
+/// that may be summed as two products, `far` is the factor of their absolute
+/// terms, |query[d]| + |key[d]|, else 0.
 template <typename Real> struct DistanceTerm {
   Real factor;
-  double sensitivity, terms;
+  double sensitivity, terms, far;
   const double *query;
 };
 

@@ -282,6 +282,9 @@ template <typename Real> void RowBackward<Real>::applyDistance() {
       factors.terms[j] = terms / d;
     }
   }
+  farTerms.resize(visible);
+  for (int64_t j = 0; j < visible; ++j)
+    farTerms[j] = isFar(j) ? factors.terms[j] : 0;
   computeQueries(query);
   boundQueries(query);
 }
@@ -337,11 +340,8 @@ void RowBackward<Real>::boundQueries(const double *query) {
   if (p.metric == Metric::L2) {
     add(factors.sensitivity, query, bound);
     add(factors.terms, query, terms);
-    std::vector<double> far(visible, 0.0);
-    for (int64_t j = 0; j < visible; ++j)
-      far[j] = isFar(j) ? factors.terms[j] : 0;
-    add(far, origin.data(), terms);
-    double all = std::accumulate(far.begin(), far.end(), 0.0);
+    add(farTerms, origin.data(), terms);
+    double all = std::accumulate(farTerms.begin(), farTerms.end(), 0.0);
     for (int64_t col = 0; col < p.dModel; ++col)
       terms[col] += all * std::fabs(query[col]);
     return;

@@ -66,6 +66,7 @@ public:
   std::vector<double> moved;       ///< [S] how much G changes
   std::vector<double> vectorBound; ///< [S] 2 |G| + moved
   RowPart<Real> factors;           ///< [visible] f_j
+  std::vector<double> farTerms;    ///< [visible] its terms where pairs are far
   RowPart<Real> queries;           ///< [D]
   RowNumber<Real> tau;
   RowPart<Real> gammas; ///< [gammas]

@@ -151,6 +151,8 @@ void oracle::addDistanceTerms(const DistanceTerm<Wide> *terms, int64_t count,
     for (int64_t col = begin; col < end; ++col) {
       double size = std::fabs(term->query[col] - key[col]);
       sums.sensitivity[col] += term->sensitivity * size;
-      sums.terms[col] += term->terms * size;
+      sums.terms[col] +=
+          term->terms * size +
+          term->far * (std::fabs(term->query[col]) + std::fabs(key[col]));
     }
 }

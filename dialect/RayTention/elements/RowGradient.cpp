@@ -18,24 +18,39 @@ struct UnitStep {
 };
 } // namespace
 
-static UnitStep getUnitStep(const ElementBuilder &b, bool hasDistanceGradient) {
+static SmallVector<UnitStep> getUnitSteps(const ElementBuilder &b,
+                                          bool hasDistanceGradient) {
   // G is at most 2^93 (f64: 2^533) in the domain, and no larger than that with
   // dz / t kept up.
   if (!hasDistanceGradient)
-    return b.isDouble() ? UnitStep{0x1p512, 0x1p-400}
-                        : UnitStep{0x1p64, 0x1p-32};
-  // G tau outweighs all else where tau is large.
-  return b.isDouble() ? UnitStep{0x1p256, 0x1p512} : UnitStep{0x1p32, 0x1p64};
+    return {b.isDouble() ? UnitStep{0x1p512, 0x1p-400}
+                         : UnitStep{0x1p64, 0x1p-32}};
+  // G tau outweighs all else where tau is large. G itself may be tiny there,
+  // and must not be flushed: no larger unit than that tau needs.
+  if (b.isDouble())
+    return {{0x1p256, 0x1p64},
+            {0x1p320, 0x1p128},
+            {0x1p384, 0x1p192},
+            {0x1p448, 0x1p256},
+            {0x1p512, 0x1p512}};
+  return {{0x1p32, 0x1p8},
+          {0x1p40, 0x1p16},
+          {0x1p48, 0x1p24},
+          {0x1p56, 0x1p32},
+          {0x1p64, 0x1p64}};
 }
 
 GradientUnit raytention::getGradientUnit(ElementBuilder &b,
                                          const GradientLayout &layout,
                                          const ParameterValues &params) {
-  UnitStep step = getUnitStep(b, layout.hasDistanceGradient);
   Value size = b.max(params.tau, b.sub(b.constant(0), params.tau));
-  Value isLarge = b.greater(size, b.constant(step.tau)), one = b.constant(1);
-  return {b.select(isLarge, b.constant(step.unit), one),
-          b.select(isLarge, b.constant(1 / step.unit), one)};
+  GradientUnit unit{b.constant(1), b.constant(1)};
+  for (UnitStep step : getUnitSteps(b, layout.hasDistanceGradient)) {
+    Value isLarge = b.greater(size, b.constant(step.tau));
+    unit.unit = b.select(isLarge, b.constant(step.unit), unit.unit);
+    unit.inverse = b.select(isLarge, b.constant(1 / step.unit), unit.inverse);
+  }
+  return unit;
 }
 
 NormGradient raytention::deriveNorm(ElementBuilder &b, Value product,

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/Compiler.h"
-#include "codegen/LlvmCpu/CpuPipeline.h"
+#include "codegen/Pipelines/CpuPipeline.h"
+#include "codegen/Pipelines/Registration.h"
 #include "dialect/RayTention/Differentiable.h"
 #include "dialect/RayTention/GradientLayout.h"
 #include "dialect/RayTention/SweepLayout.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
-#include "passes/Pipelines/Registration.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/device/cpu/ParallelFor.h"
 #include "runtime/support/Crew.h"

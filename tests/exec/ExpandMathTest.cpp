@@ -8,8 +8,8 @@
 
 #include "codegen/LlvmCpu/Jit.h"
 #include "codegen/LlvmCpu/Passes.h"
+#include "codegen/Pipelines/Registration.h"
 #include "passes/Pipelines/LlvmLowering.h"
-#include "passes/Pipelines/Registration.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

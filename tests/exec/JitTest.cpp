@@ -8,7 +8,7 @@
 
 #include "codegen/LlvmCpu/Jit.h"
 #include "codegen/LlvmCpu/Passes.h"
-#include "passes/Pipelines/Registration.h"
+#include "codegen/Pipelines/Registration.h"
 #include "runtime/api/MemRefArgument.h"
 #include "runtime/device/cpu/ParallelFor.h"
 

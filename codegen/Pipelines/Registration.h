@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RAYTENTION_PASSES_PIPELINES_REGISTRATION_H
-#define RAYTENTION_PASSES_PIPELINES_REGISTRATION_H
+#ifndef RAYTENTION_CODEGEN_PIPELINES_REGISTRATION_H
+#define RAYTENTION_CODEGEN_PIPELINES_REGISTRATION_H
 
 namespace mlir {
 class DialectRegistry;
@@ -25,4 +25,4 @@ void registerPasses();
 
 } // namespace raytention
 
-#endif // RAYTENTION_PASSES_PIPELINES_REGISTRATION_H
+#endif // RAYTENTION_CODEGEN_PIPELINES_REGISTRATION_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RAYTENTION_CODEGEN_LLVMCPU_CPUPIPELINE_H
-#define RAYTENTION_CODEGEN_LLVMCPU_CPUPIPELINE_H
+#ifndef RAYTENTION_CODEGEN_PIPELINES_CPUPIPELINE_H
+#define RAYTENTION_CODEGEN_PIPELINES_CPUPIPELINE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -37,4 +37,4 @@ void buildCpuPipeline(mlir::OpPassManager &pm);
 
 } // namespace raytention
 
-#endif // RAYTENTION_CODEGEN_LLVMCPU_CPUPIPELINE_H
+#endif // RAYTENTION_CODEGEN_PIPELINES_CPUPIPELINE_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/LlvmCpu/CpuPipeline.h"
+#include "codegen/Pipelines/CpuPipeline.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"

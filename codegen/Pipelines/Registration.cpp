@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Pipelines/Registration.h"
-#include "codegen/LlvmCpu/CpuPipeline.h"
+#include "codegen/Pipelines/Registration.h"
 #include "codegen/LlvmCpu/Passes.h"
+#include "codegen/Pipelines/CpuPipeline.h"
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Decompose/Passes.h"
 #include "passes/Differentiate/Passes.h"

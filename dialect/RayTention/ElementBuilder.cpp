@@ -104,6 +104,9 @@ Value ElementBuilder::less(Value a, Value b) {
 Value ElementBuilder::logicalAnd(Value a, Value b) {
   return arith::AndIOp::create(builder, loc, a, b);
 }
+Value ElementBuilder::logicalOr(Value a, Value b) {
+  return arith::OrIOp::create(builder, loc, a, b);
+}
 Value ElementBuilder::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, condition, a, b);
 }

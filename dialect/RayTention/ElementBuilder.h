@@ -51,6 +51,7 @@ public:
   mlir::Value less(mlir::Value a, mlir::Value b);
   mlir::Value equal(mlir::Value a, mlir::Value b);
   mlir::Value logicalAnd(mlir::Value a, mlir::Value b);
+  mlir::Value logicalOr(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value intSub(mlir::Value a, mlir::Value b);
   mlir::Value intLess(mlir::Value a, mlir::Value b);

@@ -58,15 +58,14 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
     InterfaceMethod<"Per-row state of the score sweep, with initial values.",
       "::llvm::SmallVector<::raytention::StateField>", "getScoreState", (ins),
       [{}], [{ return {}; }]>,
-    InterfaceMethod<[{What one key adds to the score state. Keys come in order
-      of position; `pair.score` is minus infinity where masked.}],
+    InterfaceMethod<[{What one key adds to the score state. Keys come in any
+      order; `pair.score` is minus infinity where masked.}],
       "::llvm::SmallVector<::mlir::Value>", "updateScore",
       (ins "::raytention::ElementBuilder &":$b,
            "const ::raytention::PairValues &":$pair,
            "const ::raytention::ParameterValues &":$params,
            "::mlir::ValueRange":$state), [{}], [{ return {}; }]>,
-    InterfaceMethod<[{Merges the states of two key sets, all keys of the first
-      standing before those of the second.}],
+    InterfaceMethod<"Merges the states of two sets of keys, whatever they are.",
       "::llvm::SmallVector<::mlir::Value>", "mergeScore",
       (ins "::raytention::ElementBuilder &":$b, "::mlir::ValueRange":$first,
            "::mlir::ValueRange":$second), [{}], [{ return {}; }]>,
@@ -80,7 +79,7 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
            "const ::raytention::PairValues &":$pair,
            "const ::raytention::ParameterValues &":$params,
            "::mlir::ValueRange":$state), [{}], [{ return {}; }]>,
-    InterfaceMethod<"Merges two reduce states, in key order.",
+    InterfaceMethod<"Merges two reduce states.",
       "::llvm::SmallVector<::mlir::Value>", "mergeReduce",
       (ins "::raytention::ElementBuilder &":$b, "::mlir::ValueRange":$first,
            "::mlir::ValueRange":$second), [{}], [{ return {}; }]>,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/channels/Channels.h"
+#include "dialect/RayTention/elements/KeyOrder.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -40,21 +41,29 @@ public:
                                   const ParameterValues &,
                                   ValueRange state) const {
     Value attended = b.greater(pair.logWeight, b.constant(kLogWeightThreshold));
-    Value better = b.logicalAnd(attended, b.less(pair.score, state[0]));
-    return {b.select(better, pair.score, state[0]),
-            b.select(better, pair.key, state[1])};
+    return keepSmaller(b, state, {pair.score, pair.key}, attended);
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,
                                  ValueRange second) const {
-    Value better = b.less(second[0], first[0]);
-    return {b.select(better, second[0], first[0]),
-            b.select(better, second[1], first[1])};
+    return keepSmaller(b, first, {second[0], second[1]}, Value());
   }
 
   Value finish(ElementBuilder &, const RowValues &row,
                const ParameterValues &) const {
     return row.reduce[1];
+  }
+
+private:
+  /// `key` where it is smaller and, unless null, `counts` holds.
+  SmallVector<Value> keepSmaller(ElementBuilder &b, ValueRange state,
+                                 const ScoredKey &key, Value counts) const {
+    ScoredKey kept{state[0], state[1]};
+    Value better = isSmaller(b, key, kept);
+    if (counts)
+      better = b.logicalAnd(counts, better);
+    kept = select(b, better, key, kept);
+    return {kept.score, kept.position};
   }
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/channels/Channels.h"
+#include "dialect/RayTention/elements/KeyOrder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -48,12 +49,12 @@ public:
   SmallVector<Value> updateScore(ElementBuilder &b, const PairValues &pair,
                                  const ParameterValues &,
                                  ValueRange state) const {
-    return keepLarger(b, state, pair.score, pair.key);
+    return keepLarger(b, {state[0], state[1]}, {pair.score, pair.key});
   }
 
   SmallVector<Value> mergeScore(ElementBuilder &b, ValueRange first,
                                 ValueRange second) const {
-    return keepLarger(b, first, second[0], second[1]);
+    return keepLarger(b, {first[0], first[1]}, {second[0], second[1]});
   }
 
   Value finish(ElementBuilder &, const RowValues &row,
@@ -75,11 +76,10 @@ public:
   }
 
 private:
-  /// The larger z and its position, ties to the one that is there.
-  SmallVector<Value> keepLarger(ElementBuilder &b, ValueRange state, Value z,
-                                Value j) const {
-    Value larger = b.greater(z, state[0]);
-    return {b.select(larger, z, state[0]), b.select(larger, j, state[1])};
+  SmallVector<Value> keepLarger(ElementBuilder &b, const ScoredKey &first,
+                                const ScoredKey &second) const {
+    ScoredKey larger = select(b, isLarger(b, second, first), second, first);
+    return {larger.score, larger.position};
   }
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/channels/Channels.h"
+#include "dialect/RayTention/elements/KeyOrder.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -63,14 +64,14 @@ public:
   SmallVector<Value> updateScore(ElementBuilder &b, const PairValues &pair,
                                  const ParameterValues &,
                                  ValueRange state) const {
-    return insert(b, state, pair.score, pair.key);
+    return insert(b, state, {pair.score, pair.key});
   }
 
   SmallVector<Value> mergeScore(ElementBuilder &b, ValueRange first,
                                 ValueRange second) const {
     SmallVector<Value> merged(first);
     for (int64_t i = 0; i < rank(); ++i)
-      merged = insert(b, merged, second[2 * i], second[2 * i + 1]);
+      merged = insert(b, merged, {second[2 * i], second[2 * i + 1]});
     return merged;
   }
 
@@ -89,19 +90,21 @@ private:
 
   int64_t rank() const { return parameters().first; }
 
-  /// The list with (z, j) inserted behind its equals.
-  SmallVector<Value> insert(ElementBuilder &b, ValueRange list, Value z,
-                            Value j) const {
-    SmallVector<Value> result, beats;
-    for (int64_t i = 0; i < rank(); ++i)
-      beats.push_back(b.greater(z, list[2 * i]));
+  /// The sorted list with `key` in its place.
+  SmallVector<Value> insert(ElementBuilder &b, ValueRange list,
+                            const ScoredKey &key) const {
+    SmallVector<Value> result;
+    ScoredKey before;
+    Value beatsBefore;
     for (int64_t i = 0; i < rank(); ++i) {
-      for (auto [field, value] : {std::pair(0, z), std::pair(1, j)}) {
-        Value kept = b.select(beats[i], value, list[2 * i + field]);
-        result.push_back(
-            i == 0 ? kept
-                   : b.select(beats[i - 1], list[2 * (i - 1) + field], kept));
-      }
+      ScoredKey own{list[2 * i], list[2 * i + 1]};
+      Value beats = isLarger(b, key, own);
+      ScoredKey kept = select(b, beats, key, own);
+      if (i > 0)
+        kept = select(b, beatsBefore, before, kept);
+      llvm::append_values(result, kept.score, kept.position);
+      before = own;
+      beatsBefore = beats;
     }
     return result;
   }

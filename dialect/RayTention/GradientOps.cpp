@@ -149,7 +149,8 @@ LogicalResult QueryGradSweepOp::verify() {
   ShapeChecker shapes(*this);
   Type element = elementOf(getFloats());
   if (failed(verifyPairs(*this, shapes, element)) ||
-      failed(shapes.check("C2", "keys", getKeys(), {"B", "T", "D"}, element)) ||
+      failed(shapes.check("C2", "keys", getKeys(), {"B", "T", "D"},
+                          getStoredType(getKeys(), element))) ||
       failed(
           checkAll(shapes, "C3",
                    {{"accumulators", getFloatsIn(), {"B", "Tq", "A"}, element},
@@ -164,7 +165,10 @@ LogicalResult KeyGradSweepOp::verify() {
   Type i32 = IntegerType::get(getContext(), 32);
   if (failed(verifyPairs(*this, shapes, element)) ||
       failed(checkAll(shapes, "C2",
-                      {{"queries", getQueries(), {"B", "Tq", "D"}},
+                      {{"queries",
+                        getQueries(),
+                        {"B", "Tq", "D"},
+                        getStoredType(getQueries(), element)},
                        {"signals", getSignals(), {"B", "Tq", "S"}, element},
                        {"a gradient", getGradient(), {"B", "Tq", "S"}, element},
                        {"indices", getIndices(), {"B", "Tq", "N"}, i32}})) ||
@@ -211,8 +215,11 @@ LogicalResult SumDifferencesOp::verify() {
       shapes, "C1",
       {{"coefficients", getCoefficients(), {"B", "Tq", "T"}, element},
        {"distances", getDistances(), {"B", "Tq", "T"}, element},
-       {"queries", getQueries(), {"B", "Tq", "D"}, Type()},
-       {"keys", getKeys(), {"B", "T", "D"}, element},
+       {"queries",
+        getQueries(),
+        {"B", "Tq", "D"},
+        getStoredType(getQueries(), element)},
+       {"keys", getKeys(), {"B", "T", "D"}, getStoredType(getKeys(), element)},
        {"sums", getSumsIn(), sums, element}});
 }
 

@@ -124,7 +124,8 @@ def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
     * C1: every entry of the list is a channel.
     * C2: distances are `[B, Tq, T]`, rows `[B, Tq, F]`, the stack
       `[B, C, Tq, D]`, keys `[B, T, D]`, tau `[]`, gammas `[n]`, all of the
-      accumulators' type; lengths `[B]` of i64.
+      accumulators' type (keys also of bf16 where that is f32); lengths `[B]` of
+      i64.
     * C3: accumulators are `[B, Tq, A]` as the channels demand, sums
       `[B, Tq, D]`; results have their types.
     * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
@@ -248,8 +249,8 @@ def RT_SumDifferencesOp : RT_Op<"sum_differences",
 
     Constraints:
     * C1: coefficients and distances are `[B, Tq, T]`, keys `[B, T, D]`, sums
-      `[B, Tq, D]` or `[B, T, D]`, as the side says, of one type; queries
-      `[B, Tq, D]`.
+      `[B, Tq, D]` or `[B, T, D]`, as the side says, queries `[B, Tq, D]`, of one
+      type; queries and keys also of bf16 where that is f32.
   }];
   let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$coefficients,
     AnyRankedTensor:$queries, AnyRankedTensor:$keys, AnyRankedTensor:$distances,

@@ -73,14 +73,13 @@ LogicalResult DistanceOp::verify() {
                          << element;
   if (getMetric() == Metric::Dot)
     return emitOpError() << "C3: expected the metric sq_l2 or l2, got dot";
-  bool widens = elementOf(getQueries()).isBF16() && element.isF32();
   return success(
       succeeded(
           shapes.check("C1", "queries", getQueries(), {"B", "Tq", "D"})) &&
       succeeded(shapes.check("C2", "queries", getQueries(), {"B", "Tq", "D"},
-                             widens ? elementOf(getQueries()) : element)) &&
-      succeeded(
-          shapes.check("C2", "keys", getKeys(), {"B", "T", "D"}, element)) &&
+                             getStoredType(getQueries(), element))) &&
+      succeeded(shapes.check("C2", "keys", getKeys(), {"B", "T", "D"},
+                             getStoredType(getKeys(), element))) &&
       succeeded(
           shapes.check("C1", "distances", getDistances(), {"B", "Tq", "T"})));
 }

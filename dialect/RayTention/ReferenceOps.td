@@ -18,12 +18,13 @@ def RT_LookupOp : RT_Op<"lookup", [Pure]> {
   let summary = "rows of a table by index";
   let description = [{
     `rows[b, j] = table[indices[b, j]]`, or, for a table with a leading batch,
-    `rows[b, j] = table[b, indices[b, j]]`. A bf16 table gives f32 rows.
+    `rows[b, j] = table[b, indices[b, j]]`. A bf16 table
+    gives bf16 rows, or f32 ones.
 
     Constraints:
     * C1: table is `[V, D]` or `[B, V, D]`, indices `[B, N]` of i32 or i64,
       rows `[B, N, D]`.
-    * C2: rows have the table's element type, or f32 for a bf16 table.
+    * C2: rows have the table's element type, or f32 where that is bf16.
 
     ```mlir
     %k = rt.lookup %table[%ids] : tensor<?x64xf32>, tensor<1x?xi32> -> tensor<1x?x64xf32>
@@ -79,7 +80,7 @@ def RT_DistanceOp : RT_Op<"distance", [Pure,
 
     Constraints:
     * C1: queries `[B, Tq, D]`, keys `[B, T, D]`, distances `[B, Tq, T]`.
-    * C2: keys and distances have one type, f32 or f64; queries have it too, or
+    * C2: distances are f32 or f64; queries and keys, each, have that type, or
       bf16 where it is f32.
     * C3: the metric is sq_l2 or l2.
 

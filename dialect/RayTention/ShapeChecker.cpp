@@ -47,6 +47,13 @@ LogicalResult ShapeChecker::check(StringRef constraint, StringRef what,
   return success();
 }
 
+Type raytention::getStoredType(Value rows, Type element) {
+  if (!rows || !element.isF32())
+    return element;
+  Type stored = cast<RankedTensorType>(rows.getType()).getElementType();
+  return stored.isBF16() ? stored : element;
+}
+
 LogicalResult raytention::verifyChannelList(Operation *op, StringRef constraint,
                                             ArrayAttr channels) {
   for (auto [index, attr] : llvm::enumerate(channels))

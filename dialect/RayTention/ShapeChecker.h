@@ -37,6 +37,10 @@ private:
   llvm::StringMap<int64_t> sizes;
 };
 
+/// The element type of keys or queries that are computed with in `element`:
+/// that, or their own where they are stored in bf16 and computed with in f32.
+mlir::Type getStoredType(mlir::Value rows, mlir::Type element);
+
 /// C1 of the sweeps: every entry is a channel.
 llvm::LogicalResult verifyChannelList(mlir::Operation *op,
                                       llvm::StringRef constraint,

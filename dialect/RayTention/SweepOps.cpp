@@ -114,10 +114,11 @@ LogicalResult ReduceSweepOp::verify() {
   bool together = !getKeys() == !getSumsIn() && !getKeys() == !getSums();
   if (!together || (getSums() && getSums().getType() != getSumsIn().getType()))
     return emitOpError() << "C5: expected keys, initial sums and sums together";
-  return success(succeeded(shapes.check("C5", "keys", getKeys(),
-                                        {"B", "T", "D"}, element)) &&
-                 succeeded(shapes.check("C5", "sums", getSumsIn(),
-                                        {"B", "C", "Tq", "D"}, element)));
+  return success(
+      succeeded(shapes.check("C5", "keys", getKeys(), {"B", "T", "D"},
+                             getStoredType(getKeys(), element))) &&
+      succeeded(shapes.check("C5", "sums", getSumsIn(), {"B", "C", "Tq", "D"},
+                             element)));
 }
 
 LogicalResult WeighOp::verify() {

@@ -114,7 +114,8 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     * C3: the states have the shapes that the channels demand; results have the
       types of the initial states.
     * C4: the mask is `#rt.causal`.
-    * C5: keys and sums stand together: `[B, T, D]` and `[B, C, Tq, D]`.
+    * C5: keys and sums stand together: `[B, T, D]`, of the states' type or bf16
+      where that is f32, and `[B, C, Tq, D]`.
   }];
   let arguments = (ins AnyRankedTensor:$distances,
     AnyRankedTensor:$score_state, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -40,7 +41,8 @@ public:
 
   /// The four gradients, in the order of the op's results.
   SmallVector<Value> build() {
-    keys = LookupOp::create(b, loc, getType({batch, length, dModel}),
+    Type stored = getElementTypeOrSelf(op.getTable().getType());
+    keys = LookupOp::create(b, loc, getType({batch, length, dModel}, stored),
                             op.getTable(), op.getIds());
     distances = DistanceOp::create(b, loc, getType({batch, rows, length}),
                                    op.getQueries(), keys, op.getMetricAttr(),
@@ -64,11 +66,11 @@ private:
   OpFoldResult getSize(Value value, int64_t axis) {
     return tensor::getMixedSize(b, loc, value, axis);
   }
-  RankedTensorType getType(ArrayRef<OpFoldResult> sizes) {
+  RankedTensorType getType(ArrayRef<OpFoldResult> sizes, Type type = {}) {
     SmallVector<int64_t> shape;
     SmallVector<Value> dynamic;
     dispatchIndexOpFoldResults(sizes, dynamic, shape);
-    return RankedTensorType::get(shape, element);
+    return RankedTensorType::get(shape, type ? type : element);
   }
   Value makeEmpty(ArrayRef<OpFoldResult> sizes) {
     return tensor::EmptyOp::create(b, loc, sizes, element);

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace raytention {
@@ -56,7 +57,9 @@ public:
     zero = arith::ConstantIndexOp::create(b, loc, 0);
     if (!row)
       row = zero;
-    keys = LookupOp::create(b, loc, getType({batch, length, fixed(dModel)}),
+    Type stored = getElementTypeOrSelf(op.getTable().getType());
+    keys = LookupOp::create(b, loc,
+                            getType({batch, length, fixed(dModel)}, stored),
                             op.getTable(), op.getIds());
     distances = DistanceOp::create(b, loc, getType({batch, rows, length}),
                                    op.getQueries(), keys, op.getMetricAttr(),

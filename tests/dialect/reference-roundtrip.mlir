@@ -27,6 +27,8 @@ func.func @distance(%q: tensor<1x?x64xf32>, %half: tensor<1x?x64xbf16>, %k: tens
   %0 = rt.distance %q, %k {metric = #rt.metric<l2>} : tensor<1x?x64xf32>, tensor<1x?x64xf32> -> tensor<1x?x?xf32>
   // CHECK: rt.distance %{{.*}}, %{{.*}} {precision = #rt.precision<exact>} : tensor<1x?x64xbf16>
   %1 = rt.distance %half, %k {precision = #rt.precision<exact>} : tensor<1x?x64xbf16>, tensor<1x?x64xf32> -> tensor<1x?x?xf32>
+  // CHECK: rt.distance %{{.*}}, %{{.*}} : tensor<1x?x64xf32>, tensor<1x?x64xbf16> -> tensor<1x?x?xf32>
+  %2 = rt.distance %q, %half : tensor<1x?x64xf32>, tensor<1x?x64xbf16> -> tensor<1x?x?xf32>
   return
 }
 

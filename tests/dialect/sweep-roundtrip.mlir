@@ -23,6 +23,17 @@ func.func @score_sweep(%d: tensor<1x?x?xf32>, %tau: tensor<f32>, %g: tensor<0xf3
   return
 }
 
+// Without channels, a score sweep is the softmax's maximum and log-sum.
+// CHECK-LABEL: @log_sum
+func.func @log_sum(%d: tensor<1x?x?xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %b: index, %n: index) {
+  // CHECK: rt.init <score> []({{.*}}) : tensor<?x?x2xf32>, tensor<?x?x0xi32>
+  %f0, %i0 = rt.init <score> [] (%b, %n) : tensor<?x?x2xf32>, tensor<?x?x0xi32>
+  // CHECK: rt.score_sweep [] ins(
+  %f1, %i1 = rt.score_sweep [] ins(%d, %tau, %g : tensor<1x?x?xf32>, tensor<f32>, tensor<0xf32>)
+    at(%c0, %c0) outs(%f0, %i0 : tensor<?x?x2xf32>, tensor<?x?x0xi32>)
+  return
+}
+
 // CHECK-LABEL: @reduce_sweep
 func.func @reduce_sweep(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %k: tensor<1x?x64xf32>, %c0: index, %f0: tensor<1x?x2xf32>, %i0: tensor<1x?x0xi32>, %n0: tensor<1x1x?x64xf32>) {
   // CHECK: rt.reduce_sweep [#rt.centroid, #rt.entropy] ins(

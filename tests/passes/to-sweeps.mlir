@@ -26,8 +26,8 @@ func.func @all(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x?x
 // CHECK-LABEL: func.func @plain
 func.func @plain(%q: tensor<2x5x4xbf16>, %table: tensor<9x4xbf16>, %ids: tensor<2x5xi64>, %tau: tensor<f32>, %g: tensor<0xf32>) -> tensor<2x5x4xf32> {
   // CHECK: %[[C0:.*]] = arith.constant 0 : index
-  // CHECK: rt.lookup {{.*}} -> tensor<2x5x4xf32>
-  // CHECK: rt.distance {{.*}} -> tensor<2x5x5xf32>
+  // CHECK: rt.lookup {{.*}} -> tensor<2x5x4xbf16>
+  // CHECK: rt.distance {{.*}} : tensor<2x5x4xbf16>, tensor<2x5x4xbf16> -> tensor<2x5x5xf32>
   // CHECK: rt.score_sweep {{.*}} at(%[[C0]], %[[C0]]) outs
   // CHECK: linalg.fill {{.*}} -> tensor<2x0x5x4xf32>
   // CHECK: rt.finalize {{.*}} at(%[[C0]]) outs

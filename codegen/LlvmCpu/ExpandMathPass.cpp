@@ -30,22 +30,18 @@ namespace {
 /// What the expansions need to know of f32 or f64.
 struct FloatFormat {
   int64_t mantissaBits, bias;
-  double expLow, expHigh;  ///< exp underflows to 0 below, is clamped above
+  /// exp underflows to 0 below (the log of the smallest normal number), is
+  /// clamped above
+  double expLow, expHigh;
   int expDegree, logTerms; ///< for full precision
   double ln2High, ln2Low;  ///< ln 2 in two parts, the first of few bits
 };
 
 FloatFormat getFormat(Type element) {
   if (element.isF64())
-    return {52,
-            1023,
-            -708.0,
-            709.0,
-            11,
-            12,
-            6.93147180369123816490e-01,
-            1.90821492927058770002e-10};
-  return {23, 127, -87.0, 88.0, 6, 5, 0.693359375, -2.12194440054690583e-4};
+    return {52, 1023, -708.396418532264,          709.0,
+            11, 12,   6.93147180369123816490e-01, 1.90821492927058770002e-10};
+  return {23, 127, -87.33654, 88.0, 6, 5, 0.693359375, -2.12194440054690583e-4};
 }
 
 /// The coefficients of T_n(x / range) range^n / 2^(n-1): of the polynomials

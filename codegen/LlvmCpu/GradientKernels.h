@@ -100,10 +100,10 @@ struct DifferenceLoop {
   Metric metric;
   mlir::Value coefficients; ///< [passing][items or more]
   PackedRows passing, items;
+  ScoreView distances;
   PartView sums;
-  /// Where set: the distances and the items' squared norms, by which far pairs
-  /// are told, and memory for a sum of coefficients per item.
-  std::optional<ScoreView> distances;
+  /// Where set: the items' squared norms, by which far pairs are told, and
+  /// memory for a sum of coefficients per item.
   mlir::Value itemNorms, negatedTotals;
 };
 

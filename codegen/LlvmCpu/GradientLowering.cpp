@@ -241,10 +241,10 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   loop.metric = op.getMetric();
   loop.coefficients = coefficients->data;
   loop.passing = rows->packed;
+  loop.distances = distances->view;
   loop.sums = sums->view;
   KernelBuilder k = kernel(op.getLoc());
   if (op.getPrecision() == Precision::Fast) {
-    loop.distances = distances->view;
     loop.itemNorms = lanes->packed.norms;
     loop.negatedTotals =
         allocateInLoop(MemRefType::get({layout.stackRows(1)}, layout.element));

@@ -208,7 +208,8 @@ def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
     stack of rt.grad_rows: the factors `w_cij` with which `U_ci` enters the key's
     gradient, `[B, C, Tq, T]`, and the coefficients `c_ij` `[B, Tq, T]`, the
     pair's derivative being `c_ij (k_j - q_i)` by the query and
-    `c_ij (q_i - k_j)` by the key. `#rt.side<query>` accumulates per row,
+    `c_ij (q_i - k_j)` by the key; under l2, at distances below 2^-20 (f64:
+    2^-200), these over the distance. `#rt.side<query>` accumulates per row,
     `[B, Tq, A]`, as rt.query_grad_sweep does; `#rt.side<key>` accumulates
     nothing.
 
@@ -242,7 +243,8 @@ def RT_SumDifferencesOp : RT_Op<"sum_differences",
   let summary = "coefficients times differences of keys and queries, summed";
   let description = [{
     `#rt.side<query>` adds `sum_j c_ij (k_j - q_i)` to the sums `[B, Tq, D]`;
-    `#rt.side<key>` adds `sum_i c_ij (q_i - k_j)` to the sums `[B, T, D]`. As
+    `#rt.side<key>` adds `sum_i c_ij (q_i - k_j)` to the sums `[B, T, D]`; under
+    l2, tiny distances divide, as rt.weigh_grad says. As
     `sum c k - q sum c`, what nearly cancels would be lost where a query is near
     its key: a target may expand the product only where the precision is not
     exact and the distances, of `metric`, say that no pair of the chunk is near.

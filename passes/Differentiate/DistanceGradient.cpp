@@ -17,12 +17,14 @@ using namespace raytention;
 
 namespace {
 
-/// With `c_ij = 2 ddist_ij` for the squared distance and `c_ij = ddist_ij /
-/// dist_ij` for its root, 0 at 0,
+/// With `s_ij = 2` for the squared distance and `s_ij = 1 / dist_ij` for its
+/// root, 0 at 0,
 ///
-///     dq_i = sum_j c_ij (q_i - k_j)        dk_j = sum_i c_ij (k_j - q_i)
+///     dq_i = sum_j ddist_ij (s_ij (q_i - k_j))
+///     dk_j = sum_i ddist_ij (s_ij (k_j - q_i))
 ///
-/// by differences, which cancel no digits; a clamp at 0 does not cut.
+/// by differences, which cancel no digits; a clamp at 0 does not cut. In this
+/// order, as ddist_ij s_ij may leave the type's range where a distance is tiny.
 struct DistanceGradient
     : public DifferentiableOpInterface::ExternalModel<DistanceGradient,
                                                       DistanceOp> {
@@ -33,34 +35,36 @@ struct DistanceGradient
     Location loc = op->getLoc();
     auto distance = cast<DistanceOp>(op);
     DistanceOp::Adaptor in(operands, distance);
-    Value factors = buildFactors(b, distance, results[0], adjoints[0]);
-    SmallVector<LoopOperand> inputs = {{factors, {0, 1, 2}},
+    Value scales = buildScales(b, distance, results[0]);
+    SmallVector<LoopOperand> inputs = {{adjoints[0], {0, 1, 2}},
+                                       {scales, {0, 1, 2}},
                                        {in.getQueries(), {0, 1, 3}},
                                        {in.getKeys(), {0, 2, 3}}};
-    Value dQueries = sumAdjoint(b, loc, 4, inputs, {in.getQueries(), {0, 1, 3}},
-                                [](ElementBuilder &e, ValueRange v) {
-                                  return e.mul(v[0], e.sub(v[1], v[2]));
-                                });
-    Value dKeys = sumAdjoint(b, loc, 4, inputs, {in.getKeys(), {0, 2, 3}},
-                             [](ElementBuilder &e, ValueRange v) {
-                               return e.mul(v[0], e.sub(v[2], v[1]));
-                             });
+    Value dQueries =
+        sumAdjoint(b, loc, 4, inputs, {in.getQueries(), {0, 1, 3}},
+                   [](ElementBuilder &e, ValueRange v) {
+                     return e.mul(v[0], e.mul(v[1], e.sub(v[2], v[3])));
+                   });
+    Value dKeys =
+        sumAdjoint(b, loc, 4, inputs, {in.getKeys(), {0, 2, 3}},
+                   [](ElementBuilder &e, ValueRange v) {
+                     return e.mul(v[0], e.mul(v[1], e.sub(v[3], v[2])));
+                   });
     return SmallVector<Value>{dQueries, dKeys};
   }
 
 private:
-  /// `c`.
-  Value buildFactors(OpBuilder &b, DistanceOp op, Value distances,
-                     Value adjoint) const {
+  /// `s`.
+  Value buildScales(OpBuilder &b, DistanceOp op, Value distances) const {
     bool isRoot = op.getMetric() == Metric::L2;
-    return mapAdjoint(b, op.getLoc(),
-                      {{adjoint, {0, 1, 2}}, {distances, {0, 1, 2}}}, distances,
+    return mapAdjoint(b, op.getLoc(), {{distances, {0, 1, 2}}}, distances,
                       [&](ElementBuilder &e, ValueRange v) {
                         if (!isRoot)
-                          return e.mul(e.constant(2), v[0]);
-                        Value zero = e.constant(0);
-                        Value isApart = e.greater(v[1], zero);
-                        return e.select(isApart, e.div(v[0], v[1]), zero);
+                          return e.constant(2);
+                        Value zero = e.constant(0), one = e.constant(1);
+                        Value isApart = e.greater(v[0], zero);
+                        Value divisor = e.select(isApart, v[0], one);
+                        return e.select(isApart, e.div(one, divisor), zero);
                       });
   }
 };

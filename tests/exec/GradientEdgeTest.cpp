@@ -144,6 +144,54 @@ TEST(GradientEdge, GradientsOfZeroSignalsAreZero) {
     EXPECT_EQ(norm(g.*part), 0);
 }
 
+/// Points that are `scale` apart, but for one token that is 1e-4 apart. Where a
+/// distance is tiny, a gradient over it leaves the type's range, though times
+/// the difference it does not.
+GradientProblem makeTinyDistances(double scale, double gradient) {
+  GradientShape shape;
+  shape.numKeys = 40;
+  shape.dModel = 19;
+  GradientProblem problem(43, {"max_score", "centroid"}, shape);
+  problem.target = TargetKind::Cpu;
+  problem.spec.metric = "l2";
+  problem.tau = {0.01};
+  for (std::vector<double> *values : {&problem.queries, &problem.table})
+    for (double &value : *values)
+      value *= scale;
+  for (int64_t d = 0; d < shape.dModel; ++d)
+    problem.table[d] *= 1e-4 / scale;
+  for (double &value : problem.dSignals)
+    value *= gradient;
+  return problem;
+}
+
+TEST(GradientEdge, OfTinyDistancesUnderTheRootMetric) {
+  GradientProblem problem = makeTinyDistances(1e-20, 1e17);
+  auto wide = problem.compile(DType::F64);
+  ASSERT_TRUE(wide);
+  GradientValues expected = problem.computeGradients(*wide, DType::F64, 1);
+  auto expectIt = [&](const GradientProblem &problem, DType type, double unit,
+                      double tol) {
+    auto attention = problem.compile(type);
+    ASSERT_TRUE(attention);
+    GradientValues got = problem.computeGradients(*attention, type, 2);
+    for (auto part : {&GradientValues::queries, &GradientValues::table})
+      for (double &value : got.*part)
+        value /= unit;
+    EXPECT_LE(distance(got.queries, expected.queries), tol);
+    EXPECT_LE(distance(got.table, expected.table), tol);
+  };
+  for (bool exact : {false, true}) {
+    problem.spec.exactDistances = exact;
+    expectIt(problem, DType::F32, 1, 1e-5);
+    GradientProblem smaller = makeTinyDistances(1e-140, 1e147);
+    smaller.spec.exactDistances = exact;
+    expectIt(smaller, DType::F64, 1e130, 1e-10);
+  }
+  problem.target = TargetKind::Reference;
+  expectIt(problem, DType::F32, 1, 1e-5);
+}
+
 TEST(GradientEdge, ASmallCapIsMet) {
   GradientShape shape;
   shape.numKeys = 300;

@@ -235,6 +235,25 @@ TEST(GradientCheck, MaxScoreGivesToAnyOfTheNearestKeys) {
   }
 }
 
+/// The second weight is 6e-39, or 1e-37, and all that there is a gradient of.
+TEST(GradientCheck, WeightsBelowTheSmallestNormalNumberMayBeFlushed) {
+  for (Metric metric : {Metric::SqL2, Metric::L2})
+    for (double score : {87.95, 85.0}) {
+      double x = metric == Metric::L2 ? score : std::sqrt(score);
+      Problem problem = test::makeProblem(2, {0, 0, 0, 0}, {0, 0, x, 0});
+      problem.channels = test::channels("entropy");
+      problem.metric = metric;
+      problem.tau = 1;
+      Answer answer(problem, {{0, 1}}), none = answer;
+      for (auto &part : none.parts())
+        std::fill(part.second->values.begin(), part.second->values.end(), 0);
+      bool isFlushed = score > 87.4;
+      EXPECT_EQ(none.check(DType::F32).passed(), isFlushed) << score;
+      EXPECT_EQ(none.check(DType::BF16).passed(), isFlushed) << score;
+      EXPECT_FALSE(none.check(DType::F64).passed());
+    }
+}
+
 /// Opposite keys of nearly the same weight: their mean is nearly 0, and what
 /// rounds a weight moves it by much, though scores are as good as exact.
 TEST(GradientCheck, RoundedWeightsCountWhereKeysCancel) {

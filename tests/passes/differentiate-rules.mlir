@@ -1,20 +1,23 @@
 // RUN: rt-opt %s --rt-differentiate --canonicalize -split-input-file | FileCheck %s
 
-// Differences, not expansions; the root divides by the distance where it is
-// not 0.
+// Differences, not expansions, over the distance where it is not 0: before they
+// are multiplied, as a gradient over a tiny distance may be out of range.
 // CHECK-LABEL: @distance_backward
 // CHECK-SAME: %[[Q:[^:]*]]: tensor<1x4x8xbf16>, %[[K:[^:]*]]: tensor<1x5x8xf32>, %[[D:[^:]*]]: tensor<1x4x5xf32>, %[[DD:[^:]*]]: tensor<1x4x5xf32>) -> (tensor<1x4x8xf32>, tensor<1x5x8xf32>)
 func.func @distance(%q: tensor<1x4x8xbf16>, %k: tensor<1x5x8xf32>) -> tensor<1x4x5xf32> {
-  // CHECK: %[[C:.*]] = linalg.generic {{.*}} ins(%[[DD]], %[[D]]
-  // CHECK-NEXT: ^bb0(%[[DDE:.*]]: f32, %[[DE:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[D]] :
+  // CHECK-NEXT: ^bb0(%[[DE:.*]]: f32, %{{.*}}: f32):
   // CHECK: %[[FAR:.*]] = arith.cmpf ogt, %[[DE]], %cst
-  // CHECK: %[[QUOTIENT:.*]] = arith.divf %[[DDE]], %[[DE]]
-  // CHECK: arith.select %[[FAR]], %[[QUOTIENT]], %cst
-  // CHECK: %[[DQ:.*]] = linalg.generic {{.*}}"parallel", "parallel", "reduction", "parallel"]{{.*}} ins(%[[C]], %[[Q]], %[[K]]
-  // CHECK-NEXT: ^bb0(%[[CE:.*]]: f32, %[[QE:.*]]: bf16, %[[KE:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[DIVISOR:.*]] = arith.select %[[FAR]], %[[DE]], %[[ONE:.*]] : f32
+  // CHECK: %[[INVERSE:.*]] = arith.divf %[[ONE]], %[[DIVISOR]]
+  // CHECK: arith.select %[[FAR]], %[[INVERSE]], %cst
+  // CHECK: %[[DQ:.*]] = linalg.generic {{.*}}"parallel", "parallel", "reduction", "parallel"]{{.*}} ins(%[[DD]], %[[S]], %[[Q]], %[[K]]
+  // CHECK-NEXT: ^bb0(%[[DDE:.*]]: f32, %[[SE:.*]]: f32, %[[QE:.*]]: bf16, %[[KE:.*]]: f32, %{{.*}}: f32):
   // CHECK: %[[WIDE:.*]] = arith.extf %[[QE]] : bf16 to f32
-  // CHECK: arith.subf %[[WIDE]], %[[KE]]
-  // CHECK: %[[DK:.*]] = linalg.generic {{.*}}"parallel", "reduction", "parallel", "parallel"]{{.*}} ins(%[[C]], %[[Q]], %[[K]]
+  // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[WIDE]], %[[KE]]
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[SE]], %[[DIFFERENCE]]
+  // CHECK: arith.mulf %[[DDE]], %[[SCALED]]
+  // CHECK: %[[DK:.*]] = linalg.generic {{.*}}"parallel", "reduction", "parallel", "parallel"]{{.*}} ins(%[[DD]], %[[S]], %[[Q]], %[[K]]
   // CHECK: return %[[DQ]], %[[DK]]
   %d = rt.distance %q, %k {metric = #rt.metric<l2>} : tensor<1x4x8xbf16>, tensor<1x5x8xf32> -> tensor<1x4x5xf32>
   return %d : tensor<1x4x5xf32>

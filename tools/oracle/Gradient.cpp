@@ -45,23 +45,23 @@ std::vector<double> normsOf(const Problem &p) {
 template <typename Real> struct Total {
   explicit Total(size_t size)
       : values(size, Real(0)), sensitivity(size, 0.0), terms(size, 0.0),
-        choices(size, 0.0) {}
+        open(size, 0.0) {}
 
   /// Writes `part`: NaNs of bounds that overflow are infinite.
   void round(GradientPart &part) const {
     part.values.assign(values.begin(), values.end());
     part.sensitivity = sensitivity;
     part.terms = terms;
-    part.choices = choices;
+    part.open = open;
     for (std::vector<double> *bounds :
-         {&part.sensitivity, &part.terms, &part.choices})
+         {&part.sensitivity, &part.terms, &part.open})
       for (double &bound : *bounds)
         if (std::isnan(bound))
           bound = std::numeric_limits<double>::infinity();
   }
 
   std::vector<Real> values;
-  std::vector<double> sensitivity, terms, choices;
+  std::vector<double> sensitivity, terms, open;
 };
 
 template <typename Real> class Accumulator {
@@ -73,8 +73,7 @@ public:
                                 options.scoreError},
         tableNorms(normsOf(problem)), queries(p.queries.size()),
         table(p.table.size()), tau(1), gammas(p.gammas.size()),
-        rows(rowsPerBlock,
-             RowBackward<Real>(problem, tableNorms, options.scoreError)),
+        rows(rowsPerBlock, RowBackward<Real>(problem, tableNorms, options)),
         forward(workerCount(options.threads),
                 RowForward<Real>(problem, &hooks)),
         dy(forward.size(), std::vector<double>(problem.signalWidth())) {}
@@ -88,7 +87,7 @@ private:
   void storeRow(const RowBackward<Real> &row);
   void serveKeys(size_t count, int64_t begin, int64_t end);
   void serveCopies(const RowBackward<Real> &row, int64_t begin, int64_t end);
-  void addChoices(const RowBackward<Real> &row);
+  void addOpen(const RowBackward<Real> &row);
 
   const Problem &p;
   const SignalGradient &dSignals;
@@ -129,7 +128,7 @@ void Accumulator<Real>::add(const RowId *ids, size_t count) {
   });
   for (size_t n = 0; n < count; ++n) {
     storeRow(rows[n]);
-    addChoices(rows[n]);
+    addOpen(rows[n]);
   }
   int64_t parts = (p.dModel + columnsPerPart - 1) / columnsPerPart;
   forEachIndex(parts, options.threads, [&](size_t part, int) {
@@ -169,20 +168,23 @@ void Accumulator<Real>::storeRow(const RowBackward<Real> &row) {
 }
 
 template <typename Real>
-void Accumulator<Real>::addChoices(const RowBackward<Real> &row) {
+void Accumulator<Real>::addOpen(const RowBackward<Real> &row) {
   const double *query = p.query(row.id.batch, row.id.row);
-  double *queryChoices = queries.choices.data() +
-                         (row.id.batch * p.numQueries + row.id.row) * p.dModel;
-  for (const ChosenKey &chosen : row.nearest) {
-    const double *key = p.key(row.id.batch, chosen.key);
-    double *keyChoices =
-        table.choices.data() + p.sequence(row.id.batch)[chosen.key] * p.dModel;
+  double *queryOpen = queries.open.data() +
+                      (row.id.batch * p.numQueries + row.id.row) * p.dModel;
+  for (const OpenPair &pair : row.open) {
+    const double *key = p.key(row.id.batch, pair.key);
+    double *keyOpen =
+        table.open.data() + p.sequence(row.id.batch)[pair.key] * p.dModel;
     for (int64_t col = 0; col < p.dModel; ++col) {
-      double change = chosen.factor * std::fabs(query[col] - key[col]);
-      queryChoices[col] += change;
-      keyChoices[col] += change;
+      double change = pair.factor * std::fabs(query[col] - key[col]);
+      queryOpen[col] += change;
+      keyOpen[col] += change;
     }
   }
+  tau.open[0] += row.tau.open;
+  for (size_t n = 0; n < gammas.open.size() && row.visible > 0; ++n)
+    gammas.open[n] += row.gammas.open[n];
 }
 
 /// Columns begin .. end - 1 of the gradients of all keys.

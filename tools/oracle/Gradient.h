@@ -58,7 +58,8 @@
 // says nothing: such a row's elements are infinitely sensitive.
 //
 // Where several keys have the largest score within e, max_score may hand its
-// gradient to any of them: `choices` is what that may change of an element.
+// gradient to any of them. Weights below the smallest normal number may count
+// as 0. `open` is what these two may change of an element.
 //
 // Other chosen indices, and which side of a kink a row is on, are taken as
 // given.
@@ -74,16 +75,16 @@ namespace raytention {
 namespace oracle {
 
 /// The gradient of one input and, for each element, its sensitivity, the sum of
-/// its absolute terms, and what equal scores leave open. Each of these is
-/// infinite where double does not hold it.
+/// its absolute terms, and what equal scores and flushed weights leave open.
+/// Each of these is infinite where double does not hold it.
 struct GradientPart {
-  std::vector<double> values, sensitivity, terms, choices;
+  std::vector<double> values, sensitivity, terms, open;
 
   void resize(size_t size) {
     values.assign(size, 0.0);
     sensitivity.assign(size, 0.0);
     terms.assign(size, 0.0);
-    choices.assign(size, 0.0);
+    open.assign(size, 0.0);
   }
 };
 
@@ -107,6 +108,8 @@ struct BackwardOptions {
   /// by less than `scoreError` could choose them; see check().
   KeyChoice choice;
   double scoreError = 0;
+  /// Weights below this may count as 0: the smallest normal number of a path.
+  double smallestWeight = 0;
   /// Called after each finished row, from several threads.
   std::function<void()> progress;
 };

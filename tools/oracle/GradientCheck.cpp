@@ -36,7 +36,7 @@ struct Rule {
 
   /// What an element may be off by, besides tol and the rounding of terms.
   double shift(const GradientPart &part, size_t n) const {
-    return (e + weightRoundoffs * unit) * part.sensitivity[n] + part.choices[n];
+    return (e + weightRoundoffs * unit) * part.sensitivity[n] + part.open[n];
   }
   /// The same with that rounding.
   double allowance(const GradientPart &part, size_t n) const {
@@ -189,6 +189,7 @@ Error oracle::checkGradients(const Problem &problem,
   backwardOptions.arithmetic = oracleArithmetic(options.dtype);
   backwardOptions.choice = computed.indices;
   backwardOptions.scoreError = scales.keyError;
+  backwardOptions.smallestWeight = smallestNormal(options.dtype);
   Gradients expected;
   if (Error error =
           backward(problem, rows, dSignals, backwardOptions, expected))

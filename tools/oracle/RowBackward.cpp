@@ -23,8 +23,9 @@ using namespace raytention::oracle;
 template <typename Real>
 RowBackward<Real>::RowBackward(const Problem &problem,
                                const std::vector<double> &tableNorms,
-                               double scoreError)
-    : p(problem), tableNorms(tableNorms), scoreError(scoreError) {
+                               const BackwardOptions &options)
+    : p(problem), tableNorms(tableNorms), scoreError(options.scoreError),
+      smallestWeight(options.smallestWeight) {
   int64_t offset = 0;
   for (const Channel &channel : p.channels) {
     if (!channel.isCopy() && !channel.isScalar())
@@ -43,7 +44,7 @@ void RowBackward<Real>::compute(const RowState<Real> &computed,
   queries.resize(p.dModel);
   tau = {};
   gammas.resize(p.gammas.size());
-  nearest.clear();
+  open.clear();
   if (visible == 0)
     return;
   computeWeights();
@@ -67,7 +68,8 @@ void RowBackward<Real>::compute(const RowState<Real> &computed,
   }
   applyTemperature();
   applyDistance();
-  findNearest();
+  openNearest();
+  openFlushed();
 }
 
 template <typename Real> void RowBackward<Real>::computeWeights() {
@@ -289,26 +291,6 @@ template <typename Real> void RowBackward<Real>::applyDistance() {
   boundQueries(query);
 }
 
-template <typename Real> void RowBackward<Real>::findNearest() {
-  const int64_t *ids = p.sequence(id.batch);
-  int64_t m = row->nearest;
-  bool isOne = true;
-  for (int64_t j = 0; j < visible; ++j) {
-    if (largest.value == Real(0) || -row->shifted[j] > Real(scoreError))
-      continue;
-    isOne &= ids[j] == ids[m];
-    double factor =
-        std::fabs(static_cast<double>(largest.value)) / p.temperature();
-    if (p.metric == Metric::SqL2)
-      factor *= 2;
-    else
-      factor = row->dist[j] > 0 ? factor / dist(j) : 0;
-    nearest.push_back({j, factor});
-  }
-  if (isOne)
-    nearest.clear();
-}
-
 /// Squared, f_j sums to twice the channels' own part: only that is multiplied
 /// by q, the rest by the keys' distance from their mean.
 template <typename Real>
@@ -359,6 +341,67 @@ void RowBackward<Real>::boundQueries(const double *query) {
     terms[col] =
         2 * (terms[col] + own.terms * offset + all * std::fabs(query[col]));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// What is open
+//===----------------------------------------------------------------------===//
+
+/// dz_j may be off by `size`.
+template <typename Real>
+void RowBackward<Real>::addOpen(int64_t j, double size) {
+  double factor = size / p.temperature();
+  if (p.metric == Metric::SqL2)
+    factor *= 2;
+  else
+    factor = row->dist[j] > 0 ? factor / dist(j) : 0;
+  if (factor != 0)
+    open.push_back({j, factor});
+}
+
+/// Of the keys that may have the largest score, each z being off by less than
+/// the score error, max_score may take any.
+template <typename Real> void RowBackward<Real>::openNearest() {
+  const int64_t *ids = p.sequence(id.batch);
+  int64_t m = row->nearest;
+  auto isNearest = [&](int64_t j) {
+    return -row->shifted[j] <= Real(scoreError);
+  };
+  bool isOne = true;
+  for (int64_t j = 0; j < visible; ++j)
+    isOne &= !isNearest(j) || ids[j] == ids[m];
+  double size = std::fabs(static_cast<double>(largest.value));
+  for (int64_t j = 0; j < visible && !isOne; ++j)
+    if (isNearest(j))
+      addOpen(j, size);
+}
+
+/// Whether a path may take the weight for 0, its score being off.
+template <typename Real> bool RowBackward<Real>::isFlushed(Real weight) const {
+  return weight < Real(smallestWeight) * std::exp(Real(scoreError));
+}
+
+/// Takes the part of dz_j that a flushed weight makes for open.
+template <typename Real>
+void RowBackward<Real>::addFlushed(const std::vector<Real> &weights,
+                                   const std::vector<Real> &values) {
+  for (int64_t j = 0; j < visible; ++j)
+    if (isFlushed(weights[j]))
+      scores.open[j] += std::fabs(static_cast<double>(values[j]));
+}
+
+/// What flushed weights lose, and the nearest key's share of it, as dz_j sums
+/// to 0.
+template <typename Real> void RowBackward<Real>::openFlushed() {
+  double t = p.temperature(), all = 0;
+  for (int64_t j = 0; j < visible; ++j) {
+    double size = scores.open[j];
+    addOpen(j, size);
+    all += size;
+    if (p.tau >= p.tauFloor)
+      tau.open += size * (dist(j) - dist(row->nearest)) / t / t;
+  }
+  addOpen(row->nearest, all);
 }
 
 template class oracle::RowBackward<double>;

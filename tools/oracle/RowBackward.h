@@ -26,23 +26,23 @@ namespace oracle {
 /// Elements with what is known of each, as in GradientPart.
 template <typename Real> struct RowPart {
   std::vector<Real> values;
-  std::vector<double> sensitivity, terms;
+  std::vector<double> sensitivity, terms, open;
 
   void resize(size_t size) {
     values.assign(size, Real(0));
-    sensitivity.assign(size, 0.0);
-    terms.assign(size, 0.0);
+    for (std::vector<double> *bounds : {&sensitivity, &terms, &open})
+      bounds->assign(size, 0.0);
   }
 };
 
 /// One element, or what all keys have in common.
 template <typename Real> struct RowNumber {
   Real value = 0;
-  double sensitivity = 0, terms = 0;
+  double sensitivity = 0, terms = 0, open = 0;
 };
 
-/// What a row's max_score gives to the difference of its query and a key.
-struct ChosenKey {
+/// What a row may or may not give to the difference of its query and a key.
+struct OpenPair {
   int64_t key;   ///< position
   double factor; ///< |f|, by which q - k is multiplied
 };
@@ -51,9 +51,10 @@ struct ChosenKey {
 /// Real: double or long double.
 template <typename Real> class RowBackward {
 public:
-  /// `tableNorms`: ||table[v]||, [V]; scores may be off by `scoreError`.
+  /// `tableNorms`: ||table[v]||, [V]. Of `options`, `scoreError` and
+  /// `smallestWeight`.
   RowBackward(const Problem &problem, const std::vector<double> &tableNorms,
-              double scoreError);
+              const BackwardOptions &options);
 
   /// `row` with its scores; `dy` [S].
   void compute(const RowState<Real> &row, const double *dy);
@@ -70,9 +71,7 @@ public:
   RowPart<Real> queries;           ///< [D]
   RowNumber<Real> tau;
   RowPart<Real> gammas; ///< [gammas]
-  /// The keys that may have the largest score, each z being off by less than
-  /// the score error: where there are several of them, all, else none.
-  std::vector<ChosenKey> nearest;
+  std::vector<OpenPair> open;
 
 private:
   void computeWeights();
@@ -106,7 +105,12 @@ private:
   void addSoftmaxed(const WeightTerms &terms);
   void applyTemperature();
   void applyDistance();
-  void findNearest();
+  void addFlushed(const std::vector<Real> &weights,
+                  const std::vector<Real> &values);
+  bool isFlushed(Real weight) const;
+  void addOpen(int64_t j, double size);
+  void openNearest();
+  void openFlushed();
   void computeQueries(const double *query);
   void boundQueries(const double *query);
 
@@ -123,7 +127,7 @@ private:
 
   const Problem &p;
   const std::vector<double> &tableNorms;
-  double scoreError;
+  double scoreError, smallestWeight;
   const RowState<Real> *row = nullptr;
   std::vector<Real> centroid;         ///< [D] sum_j w_j k_j
   std::vector<double> narrowCentroid; ///< [D]

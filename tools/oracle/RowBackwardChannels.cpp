@@ -45,6 +45,7 @@ void RowBackward<Real>::addWeighted(const RowWeights<Real> &channel) {
   std::vector<double> bounds(visible);
   for (int64_t j = 0; j < visible; ++j)
     bounds[j] = 2 * rest(j) * size(terms.parts[j]) + terms.change[j];
+  addFlushed(channel.v, terms.parts);
   addGamma(channel, terms.parts, bounds);
   addSoftmaxed(terms);
 }
@@ -66,6 +67,7 @@ void RowBackward<Real>::addNormalised(const RowWeights<Real> &channel,
     scores.values[j] += parts[j];
     scores.sensitivity[j] += bounds[j];
   }
+  addFlushed(channel.v, parts);
   addGamma(channel, parts, bounds);
 }
 
@@ -80,11 +82,12 @@ void RowBackward<Real>::addGamma(const RowWeights<Real> &channel,
   Sum<Real> mean, value;
   for (int64_t j = 0; channel.isNormalised() && j < visible; ++j)
     mean.add(channel.v[j] * channel.powerFactor(j));
-  double bound = 0, terms = 0;
+  double bound = 0, terms = 0, open = 0;
   for (int64_t j = 0; j < visible; ++j) {
     Real factor = channel.powerFactor(j), fromMean = factor - mean.value();
     value.add(parts[j] * fromMean);
     bound += bounds[j] * size(fromMean);
+    open += isFlushed(channel.v[j]) ? size(parts[j] * fromMean) : 0;
     terms += static_cast<double>(channel.v[j]) *
              std::max(channel.absoluteH(j), size(channel.h(j))) * size(factor);
   }
@@ -92,6 +95,7 @@ void RowBackward<Real>::addGamma(const RowWeights<Real> &channel,
   gammas.values[n] += value.value();
   gammas.sensitivity[n] += bound;
   gammas.terms[n] += terms;
+  gammas.open[n] += open;
 }
 
 template <typename Real> void RowBackward<Real>::addSpread(int64_t offset) {
@@ -168,14 +172,16 @@ void RowBackward<Real>::addSoftmaxed(const WeightTerms &terms) {
   const std::vector<Real> &w = gradient.weights;
   for (int64_t j = 0; j < visible; ++j)
     shared += size(terms.parts[j] - w[j] * sum) + terms.change[j];
+  std::vector<Real> values(visible);
   for (int64_t j = 0; j < visible; ++j) {
-    Real value = terms.parts[j] - w[j] * sum;
+    Real value = values[j] = terms.parts[j] - w[j] * sum;
     scores.values[j] += value;
     scores.sensitivity[j] += 2 * rest(j) * (size(value) + terms.own[j]) +
                              terms.change[j] + weight(j) * shared;
     scores.terms[j] +=
         terms.changeTerms[j] + weight(j) * (absolute + sharedTerms);
   }
+  addFlushed(w, values);
 }
 
 namespace raytention {

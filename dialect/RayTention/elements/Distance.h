@@ -25,6 +25,13 @@ constexpr TinySquares getTinySquares(bool isDouble) {
                   : TinySquares{0x1p-80, 0x1p64};
 }
 
+/// Under l2, the coefficient of a pair that is nearer than this is not divided
+/// by its distance, as the quotient may leave the type's range: the difference
+/// that it multiplies is.
+constexpr double getTinyDistance(bool isDouble) {
+  return isDouble ? 0x1p-200 : 0x1p-20;
+}
+
 } // namespace raytention
 
 #endif // RAYTENTION_DIALECT_ELEMENTS_DISTANCE_H

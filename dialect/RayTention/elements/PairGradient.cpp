@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/elements/PairGradient.h"
+#include "dialect/RayTention/elements/Distance.h"
 #include "dialect/RayTention/elements/Score.h"
 
 using namespace mlir;
@@ -137,15 +138,17 @@ private:
   }
 
   /// c of dz and of what is added to ddist: `-2 ddist` for sq_l2,
-  /// `-ddist / dist` for l2, 0 where a distance is 0.
+  /// `-ddist / dist` for l2, 0 where a distance is 0, `-ddist` where it is
+  /// tiny.
   Value getCoefficient(Value score, Value distance) {
     Value sum = score ? getScore(b, score, params) : Value();
     addTo(sum, distance);
     if (source.metric == Metric::SqL2)
       return b.mul(sum, b.constant(-2));
     Value zero = b.constant(0), isApart = b.greater(source.distance, zero);
-    Value divisor =
-        b.select(isApart, b.sub(zero, source.distance), b.constant(1));
+    Value tiny = b.constant(getTinyDistance(b.isDouble()));
+    Value divisor = b.select(b.less(source.distance, tiny), b.constant(-1),
+                             b.sub(zero, source.distance));
     return b.select(isApart, b.div(sum, divisor), zero);
   }
 

@@ -37,7 +37,7 @@ struct PairDerivative {
   /// By slot, the factor of U in the key's gradient.
   llvm::SmallVector<mlir::Value> weights;
   /// c: the pair's derivative is c (k - q) by the query and c (q - k) by the
-  /// key.
+  /// key; under l2, at less than getTinyDistance, these over the distance.
   mlir::Value coefficient;
   /// The row's accumulators with the pair added; none on the side of keys.
   llvm::SmallVector<mlir::Value> sums;

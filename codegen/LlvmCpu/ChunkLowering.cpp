@@ -111,16 +111,13 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
   if (!count)
     return op.emitOpError() << "expected a chunk's distances, from rt.distance "
                                "or a slice of kept ones";
-  Attribute mask = op.getMaskAttr();
-  if (!mask)
-    mask = CausalAttr::get(op.getContext());
   return PairLoop{sweep,
                   getParameters(op.getTau(), op.getGammas(), op.getLoc()),
                   scores->view,
                   scalar(op.getRow()),
                   scalar(op.getKey()),
                   count,
-                  cast<MaskInterface>(mask)};
+                  getMaskOrCausal(op.getContext(), op.getMaskAttr())};
 }
 
 LogicalResult TaskLowering::lower(ScoreSweepOp op) {

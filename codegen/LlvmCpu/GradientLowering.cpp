@@ -35,7 +35,8 @@ FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
   if (!view)
     return failure();
   KernelBuilder k = kernel(op->getLoc());
-  return k.toIndex(k.load(view->memref, view->offsets));
+  Value length = k.toIndex(k.load(view->memref, view->offsets));
+  return keys ? k.min(length, scalar(keys)) : length;
 }
 
 /// Whether a loop's zeros become accumulators of pairs; else they become sums
@@ -170,14 +171,11 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
   Value coefficients = allocateInLoop(
       MemRefType::get({bound, layout.stackRows(1)}, layout.element));
   int64_t most = cast<MemRefType>(rows->view.data.getType()).getDimSize(2);
-  Attribute mask = op.getMaskAttr();
-  if (!mask)
-    mask = CausalAttr::get(op.getContext());
   GradientPairs pairs{gradientLayout,
                       getParameters(op.getTau(), op.getGammas(), op.getLoc()),
                       side,
                       op.getMetric(),
-                      cast<MaskInterface>(mask),
+                      getMaskOrCausal(op.getContext(), op.getMaskAttr()),
                       scores->view,
                       scalar(op.getRow()),
                       scalar(op.getKey()),

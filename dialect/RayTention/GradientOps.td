@@ -332,8 +332,9 @@ def RT_KeyGradOp : RT_PairGradOp<"key_grad",
     [AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
   let summary = "finished gradients of the keys";
   let description = [{
-    `dk_j`, the sums `[B, T, D]` times the rows' unit; 0 for keys beyond their sequence, of
-    `num_keys` keys or as `lengths` says. Local key 0 stands at position `key`.
+    `dk_j`, the sums `[B, T, D]` times the rows' unit; 0, whatever stands in the
+    sums, for keys that no row sees: from `num_keys` on, or beyond their sequence
+    as `lengths` says. Local key 0 stands at position `key`.
 
     Constraints:
     * C1: sums and out `[B, T, D]`, tau `[]` and gammas `[n]` are of one type,

@@ -29,3 +29,8 @@ Value CausalAttr::getSeeingBegin(OpBuilder &b, Location loc, Value firstRow,
 Value CausalAttr::isVisible(ElementBuilder &b, Value row, Value key) const {
   return b.intAtMost(key, row);
 }
+
+MaskInterface raytention::getMaskOrCausal(MLIRContext *context,
+                                          Attribute mask) {
+  return cast<MaskInterface>(mask ? mask : Attribute(CausalAttr::get(context)));
+}

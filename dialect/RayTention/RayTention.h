@@ -41,4 +41,9 @@ using mlir::ValueRange;
 #define GET_OP_CLASSES
 #include "dialect/RayTention/RayTentionOps.h.inc"
 
+namespace raytention {
+/// The mask that stands on an op; causal where none does.
+MaskInterface getMaskOrCausal(mlir::MLIRContext *context, mlir::Attribute mask);
+} // namespace raytention
+
 #endif // RAYTENTION_DIALECT_RAYTENTION_H

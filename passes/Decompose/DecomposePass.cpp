@@ -11,6 +11,8 @@
 #include "dialect/RayTention/SweepLayout.h"
 #include "dialect/RayTention/TensorBuilder.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace raytention {
@@ -111,6 +113,27 @@ private:
                                   op.getLengths());
   }
 
+  /// Keys that no row sees as zeros, whatever stands there.
+  static Value clearUnseen(OpBuilder &b, AttendOp op, Value keys) {
+    keys = clearPadding(b, op, keys, Value());
+    Value offset = op.getQueryOffset();
+    if (!offset)
+      return keys;
+    Location loc = op.getLoc();
+    auto getCount = [&](Value rows) {
+      return getValueOrCreateConstantIndexOp(
+          b, loc, tensor::getMixedSize(b, loc, rows, 1));
+    };
+    MaskInterface mask = getMaskOrCausal(op.getContext(), op.getMaskAttr());
+    Value end = mask.getVisibleEnd(b, loc, offset, getCount(op.getQueries()),
+                                   getCount(keys));
+    Value last = arith::IndexCastOp::create(b, loc, b.getI64Type(), end);
+    SmallVector<OpFoldResult> batch = {tensor::getMixedSize(b, loc, keys, 0)};
+    Value empty = tensor::EmptyOp::create(b, loc, batch, b.getI64Type());
+    Value ends = linalg::FillOp::create(b, loc, last, empty).getResult(0);
+    return ClearPaddingOp::create(b, loc, keys.getType(), keys, Value(), ends);
+  }
+
   /// What all channels share: keys, distances, scores and weights.
   DecomposeContext buildWeights(AttendOp op, OpBuilder &b) const {
     Location loc = op.getLoc();
@@ -120,7 +143,7 @@ private:
     auto keysType = RankedTensorType::get(
         {ids.getDimSize(0), ids.getDimSize(1), queries.getDimSize(2)}, element);
     Value keys = LookupOp::create(b, loc, keysType, op.getTable(), op.getIds());
-    keys = clearPadding(b, op, keys, Value());
+    keys = clearUnseen(b, op, keys);
     Value rows = clearPadding(b, op, op.getQueries(), op.getQueryOffset());
     Value distances = DistanceOp::create(
         b, loc,

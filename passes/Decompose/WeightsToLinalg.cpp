@@ -37,11 +37,7 @@ struct LowerSoftmax : public OpRewritePattern<SoftmaxOp> {
 
   LogicalResult matchAndRewrite(SoftmaxOp op,
                                 PatternRewriter &rewriter) const override {
-    auto mask = dyn_cast_if_present<MaskInterface>(
-        op.getMaskAttr() ? op.getMaskAttr()
-                         : CausalAttr::get(rewriter.getContext()));
-    if (!mask)
-      return rewriter.notifyMatchFailure(op, "the mask has no predicate");
+    MaskInterface mask = getMaskOrCausal(op.getContext(), op.getMaskAttr());
     Value scores = buildScores(op, rewriter, mask);
     Value maxima = reduceRows(
         op, rewriter, {{scores, {0, 1, 2}}},

@@ -109,9 +109,12 @@ private:
         op.getLengths(), op.getChannelsAttr(), op.getMetricAttr(),
         op.getMaskAttr());
     Value gradients = makeEmpty({batch, length, dModel});
+    MaskInterface mask = getMaskOrCausal(op.getContext(), op.getMaskAttr());
+    Value count = getValueOrCreateConstantIndexOp(b, loc, rows);
+    Value seen = mask.getVisibleEnd(b, loc, row, count, numKeys);
     return KeyGradOp::create(b, loc, TypeRange{gradients.getType()},
                              sweep.getSums(), op.getTau(), op.getGammas(), zero,
-                             numKeys, gradients, op.getLengths(),
+                             seen, gradients, op.getLengths(),
                              op.getChannelsAttr())
         .getKeysGrad();
   }

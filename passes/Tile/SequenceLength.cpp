@@ -24,8 +24,3 @@ Value raytention::buildSequenceLength(OpBuilder &b, Location loc, Value lengths,
   // Holds against a wrong length, and bounds the range from outside.
   return arith::MinSIOp::create(b, loc, length, numKeys);
 }
-
-MaskInterface raytention::getMaskOrCausal(MLIRContext *context,
-                                          Attribute mask) {
-  return cast<MaskInterface>(mask ? mask : Attribute(CausalAttr::get(context)));
-}

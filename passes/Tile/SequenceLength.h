@@ -20,9 +20,6 @@ mlir::Value buildSequenceLength(mlir::OpBuilder &b, mlir::Location loc,
                                 mlir::Value lengths, mlir::Value entry,
                                 mlir::Value numKeys);
 
-/// The mask that stands on an op; causal where none does.
-MaskInterface getMaskOrCausal(mlir::MLIRContext *context, mlir::Attribute mask);
-
 } // namespace raytention
 
 #endif // RAYTENTION_PASSES_TILE_SEQUENCELENGTH_H

@@ -16,6 +16,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -24,7 +25,7 @@ using namespace raytention;
 namespace {
 
 /// Three sequences: one padded, one of padding alone, one full. Tokens from 40
-/// on stand in padding only, or nowhere.
+/// on stand in padding only, beyond the last row, or nowhere.
 class PaddedRun {
 public:
   PaddedRun(const AttentionSpec &spec, TargetKind target, int64_t offset)
@@ -88,6 +89,11 @@ private:
     return row + offset >= kLengths[b];
   }
 
+  /// Whether a row sees the key.
+  bool isSeen(int64_t b, int64_t key) const {
+    return key < std::min(kLengths[b], offset + kRows);
+  }
+
   void fill(float filler) {
     auto draw = [](int64_t i, int64_t step) {
       return float(i * step % 101) / 50 - 1;
@@ -106,7 +112,7 @@ private:
     ids.resize(kBatch * kKeys);
     for (int64_t b = 0; b < kBatch; ++b)
       for (int64_t j = 0; j < kKeys; ++j)
-        ids[b * kKeys + j] = j >= kLengths[b] ? 49 : (j * 7 + b) % 40;
+        ids[b * kKeys + j] = isSeen(b, j) ? (j * 7 + b) % 40 : 49;
     table.resize(kVocab * kWidth);
     for (int64_t i = 0; i < kVocab * kWidth; ++i)
       table[i] = i < 40 * kWidth ? draw(i, 53) : filler;

@@ -123,16 +123,16 @@ void weigh(KernelBuilder &k, const PairLoop &loop, const PartView &scoreState,
 struct SumPlace {
   mlir::Value panel, row, column;
 };
-/// What becomes of a vector of a passing row, or of a sum of them, that belongs
-/// to the sums at a place.
+/// What becomes of a vector of a passing row that is added to the sums at a
+/// place.
 using SumRule =
     llvm::function_ref<mlir::Value(mlir::Value value, const SumPlace &)>;
 
-/// sums += finish(sum of weights^T term(rows)), for the `sumRows` rows of the
-/// sums; rules left out change nothing.
+/// sums += weights^T term(rows), for the `sumRows` rows of the sums; without a
+/// rule, the rows as they are.
 void accumulateSums(KernelBuilder &k, int64_t sumRows, mlir::Value weights,
                     const PackedRows &rows, const PartView &sums,
-                    SumRule term = {}, SumRule finish = {});
+                    SumRule term = {});
 /// Merges all parts of a state into part 0 of another.
 void mergeStates(KernelBuilder &k, const SweepLayout &sweep, SweepKind kind,
                  const StateView &parts, int64_t numParts,

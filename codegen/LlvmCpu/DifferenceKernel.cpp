@@ -41,12 +41,18 @@ public:
         isAny(isTiny), [&] { sumDirections(); }, sum);
   }
 
-  /// A product, less the items times the sums of their coefficients.
+  /// A product; the items times the sums of their coefficients are left to the
+  /// end, so that their rows need not be read here.
   void sumFar() {
-    accumulate({}, [&](Value sum, const SumPlace &at) -> Value {
-      Value negated = k.splat(k.load(loop.negatedTotals, {at.row}));
-      return e.fma(ownAt(at), negated, sum);
-    });
+    accumulate({});
+    Value zero = k.index(0);
+    k.loop(zero, k.index(k.layout.itemLanes()), k.layout.lanes,
+           [&](Value lane) {
+             Values at = {zero, zero, lane};
+             Value sum = e.add(k.loadVector(loop.itemFactors, at),
+                               k.loadVector(loop.negatedTotals, {lane}));
+             k.storeVector(sum, loop.itemFactors, at);
+           });
   }
 
   /// Whether any pair is near; sets the totals that sumFar reads.
@@ -56,9 +62,9 @@ public:
   }
 
 private:
-  void accumulate(SumRule term, SumRule finish = {}) {
+  void accumulate(SumRule term) {
     accumulateSums(k, k.layout.stackRows(1), loop.coefficients, loop.passing,
-                   loop.sums, term, finish);
+                   loop.sums, term);
   }
   Value ownAt(const SumPlace &at) {
     return k.loadVector(loop.items.data, {at.panel, at.row, at.column});

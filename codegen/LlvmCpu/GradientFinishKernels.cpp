@@ -25,6 +25,19 @@ static void forEachColumn(KernelBuilder &k,
   });
 }
 
+/// An element of finished sums, of a local item.
+static Value loadSum(KernelBuilder &k, const PartView &sums,
+                     const std::optional<ItemTerms> &terms, Value panel,
+                     Value item, Value in) {
+  Value sum = k.load(sums.data, {sums.part, panel, item, in});
+  if (!terms)
+    return sum;
+  ElementBuilder e(k.b, k.loc, k.layout.element);
+  Value zero = k.index(0);
+  Value factor = k.load(terms->factors, {zero, zero, item});
+  return e.fma(k.load(terms->items.data, {panel, item, in}), factor, sum);
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -89,7 +102,7 @@ public:
 
   void finishQuery() {
     forEachColumn(k, [&](Value d, Value panel, Value in) {
-      Value sum = k.load(loop.sums.data, {loop.sums.part, panel, row, in});
+      Value sum = loadSum(k, loop.sums, loop.itemTerms, panel, row, in);
       k.store(e.mul(sum, unit), loop.gradients.memref,
               elementOf(loop.gradients, d));
     });
@@ -210,9 +223,8 @@ void raytention::finishKeys(KernelBuilder &k, const KeyGradLoop &loop) {
         isInside(k, loop.key, key, loop.length),
         [&] {
           write([&](Value panel, Value in) {
-            Value sum =
-                k.load(loop.sums.data, {loop.sums.part, panel, key, in});
-            return e.mul(sum, unit);
+            return e.mul(loadSum(k, loop.sums, loop.itemTerms, panel, key, in),
+                         unit);
           });
         },
         [&] { write([&](Value, Value) { return k.zero(); }); });

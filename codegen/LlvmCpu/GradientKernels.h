@@ -69,12 +69,20 @@ struct CopyGradLoop {
 
 void addCopies(KernelBuilder &k, const CopyGradLoop &loop);
 
+/// Each item times its factor, added to its sums.
+struct ItemTerms {
+  PackedRows items;
+  mlir::Value factors; ///< [1][1][items or more]
+};
+
 /// The finish of a tile of queries.
 struct QueryGradLoop {
   const GradientLayout &layout;
   const ParameterValues &params;
   DecayOrigin origin;
-  PartView accumulators, sums, fields;
+  PartView accumulators, sums;
+  std::optional<ItemTerms> itemTerms;
+  PartView fields;
   ArgumentView gradients, parts;
   mlir::Value row, rows, length;
 };
@@ -86,6 +94,7 @@ struct KeyGradLoop {
   const GradientLayout &layout;
   const ParameterValues &params;
   PartView sums;
+  std::optional<ItemTerms> itemTerms;
   ArgumentView gradients;
   mlir::Value key;    ///< position of local key 0
   mlir::Value count;  ///< keys present
@@ -95,16 +104,18 @@ struct KeyGradLoop {
 void finishKeys(KernelBuilder &k, const KeyGradLoop &loop);
 
 /// The sum of coefficients times differences of a chunk and a tile:
-/// sums[item] += sum_p c[p][item] (passing[p] - items[item]).
+/// sums[item] += sum_p c[p][item] (passing[p] - items[item]), or where pairs are
+/// far, sums[item] += sum_p c[p][item] passing[p] and itemFactors[item] -=
+/// sum_p c[p][item].
 struct DifferenceLoop {
   Metric metric;
   mlir::Value coefficients; ///< [passing][items or more]
   PackedRows passing, items;
   ScoreView distances;
   PartView sums;
-  /// Where set: the items' squared norms, by which far pairs are told, and
-  /// memory for a sum of coefficients per item.
-  mlir::Value itemNorms, negatedTotals;
+  /// Where set: the items' squared norms, by which far pairs are told, memory
+  /// for a sum of coefficients per item, and the items' factors.
+  mlir::Value itemNorms, negatedTotals, itemFactors;
 };
 
 void sumDifferences(KernelBuilder &k, const DifferenceLoop &loop);

@@ -53,19 +53,21 @@ static bool accumulatesPairs(Value value) {
 
 StateBuffer TaskLowering::makeAccumulators(Location loc, Value arg) {
   KernelBuilder k = kernel(loc);
-  Value data;
-  if (accumulatesPairs(arg)) {
-    int64_t fields = cast<RankedTensorType>(arg.getType()).getDimSize(2);
-    data = allocate(
+  auto makeState = [&](int64_t fields) {
+    Value data = allocate(
         MemRefType::get({1, fields, layout.itemLanes()}, layout.element));
     initState(k, SmallVector<double>(fields, 0), data, k.index(1));
-  } else {
-    data = allocate(MemRefType::get(
-        {1, layout.widthPanels(), layout.stackRows(1), layout.panel},
-        layout.element));
-    zeroSums(k, data);
+    return data;
+  };
+  if (accumulatesPairs(arg)) {
+    auto type = cast<RankedTensorType>(arg.getType());
+    return {{makeState(type.getDimSize(2)), k.index(0)}, 1};
   }
-  return {{data, k.index(0)}, 1};
+  Value data = allocate(MemRefType::get(
+      {1, layout.widthPanels(), layout.stackRows(1), layout.panel},
+      layout.element));
+  zeroSums(k, data);
+  return {{data, k.index(0)}, 1, makeState(1)};
 }
 
 LogicalResult TaskLowering::lower(GradRowsOp op) {
@@ -216,8 +218,8 @@ LaneBuffer TaskLowering::packItems(Operation *op, Value count,
   // Register tiles read whole tiles of rows.
   Value data = allocate(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  buffer.rows = PackedRows{data, Value(), count};
-  packRows(*buffer.rows);
+  itemRows = PackedRows{data, Value(), count};
+  packRows(*itemRows);
   return buffer;
 }
 
@@ -233,8 +235,9 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
   if (!lanes || !rows || !coefficients || !distances || !sums)
     return failure();
-  if (op.getSide() != side || !lanes->rows)
-    return op.emitOpError() << "expected differences from the task's items";
+  if (op.getSide() != side || !itemRows || !sums->itemFactors)
+    return op.emitOpError() << "expected differences from the task's items, "
+                               "added to sums that start as zeros of a loop";
   DifferenceLoop loop;
   loop.metric = op.getMetric();
   loop.coefficients = coefficients->data;
@@ -245,9 +248,10 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   if (op.getPrecision() == Precision::Fast) {
     loop.itemNorms = lanes->packed.norms;
     loop.negatedTotals =
-        allocateInLoop(MemRefType::get({layout.stackRows(1)}, layout.element));
+        allocateInLoop(MemRefType::get({layout.itemLanes()}, layout.element));
+    loop.itemFactors = sums->itemFactors;
   }
-  loop.items = *lanes->rows;
+  loop.items = *itemRows;
   sumDifferences(k, loop);
   alias(op.getSums(), op.getSumsIn());
   return success();
@@ -279,6 +283,13 @@ LogicalResult TaskLowering::lower(CopyGradOp op) {
   return success();
 }
 
+std::optional<ItemTerms>
+TaskLowering::getItemTerms(const StateBuffer &sums) const {
+  if (!itemRows || !sums.itemFactors)
+    return std::nullopt;
+  return ItemTerms{*itemRows, sums.itemFactors};
+}
+
 LogicalResult TaskLowering::lower(QueryGradOp op) {
   auto *floats = get<StateBuffer>(op, op.getFloats(), "accumulators");
   auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
@@ -298,6 +309,7 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
                      op.getDecayOrigin(),
                      floats->view,
                      sums->view,
+                     getItemTerms(*sums),
                      fields->view,
                      *gradients,
                      *parts,
@@ -317,13 +329,11 @@ LogicalResult TaskLowering::lower(KeyGradOp op) {
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
-  KeyGradLoop loop{gradientLayout,
-                   getParameters(op.getTau(), op.getGammas(), op.getLoc()),
-                   sums->view,
-                   *gradients,
-                   scalar(op.getKey()),
-                   count->count,
-                   *length};
+  KeyGradLoop loop{
+      gradientLayout, getParameters(op.getTau(), op.getGammas(), op.getLoc()),
+      sums->view,     getItemTerms(*sums),
+      *gradients,     scalar(op.getKey()),
+      count->count,   *length};
   finishKeys(k, loop);
   return success();
 }

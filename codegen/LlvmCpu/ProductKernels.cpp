@@ -318,8 +318,7 @@ void raytention::computeProducts(KernelBuilder &k, const PackedLanes &lanes,
 
 void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,
                                 Value weights, const PackedRows &rows,
-                                const PartView &sums, SumRule term,
-                                SumRule finish) {
+                                const PartView &sums, SumRule term) {
   const TileLayout &layout = k.layout;
   ElementBuilder e(k.b, k.loc, layout.vectorType());
   Value zero = k.index(0);
@@ -346,8 +345,6 @@ void raytention::accumulateSums(KernelBuilder &k, int64_t sumRows,
       for (int64_t v = 0; v < layout.tileVectors; ++v) {
         SumPlace at = place(i, v);
         Value sum = acc[i * layout.tileVectors + v];
-        if (finish)
-          sum = finish(sum, at);
         Values indices = {sums.part, at.panel, at.row, at.column};
         Value old = k.loadVector(sums.data, indices);
         k.storeVector(e.add(old, sum), sums.data, indices);

@@ -20,6 +20,8 @@
 
 namespace raytention {
 
+struct ItemTerms;
+
 /// Rows of a query tile or keys of a chunk at most: more is a mistake.
 constexpr int64_t kLargestTile = int64_t(1) << 16;
 
@@ -27,10 +29,9 @@ constexpr int64_t kLargestTile = int64_t(1) << 16;
 struct ScoreBuffer {
   ScoreView view;
 };
-/// Items in the lanes, and where differences are taken also as rows.
+/// Items in the lanes.
 struct LaneBuffer {
   PackedLanes packed;
-  std::optional<PackedRows> rows = std::nullopt;
 };
 struct RowBuffer {
   PackedRows packed;
@@ -43,6 +44,8 @@ struct WeightBuffer {
 struct StateBuffer {
   PartView view;
   int64_t numParts;
+  /// Of sums of differences: the item times this is still to be added to each.
+  mlir::Value itemFactors = {};
 };
 
 /// Where a tensor of the fused program lives on the CPU. The program is in
@@ -90,7 +93,8 @@ private:
   llvm::LogicalResult lower(QueryGradOp op);
   llvm::LogicalResult lower(KeyGradOp op);
 
-  /// The items of a task in the lanes, packed by `pack` in both forms.
+  /// The items of a task in the lanes, and where differences are taken also as
+  /// rows.
   using PackLanes = llvm::function_ref<void(const PackedLanes &)>;
   using PackRows = llvm::function_ref<void(const PackedRows &)>;
   LaneBuffer packItems(mlir::Operation *op, mlir::Value count,
@@ -100,6 +104,8 @@ private:
   /// Zeroed accumulators of pairs or sums of a product, as `arg` of a loop is
   /// read.
   StateBuffer makeAccumulators(mlir::Location loc, mlir::Value arg);
+  /// What is still to be added to finished sums.
+  std::optional<ItemTerms> getItemTerms(const StateBuffer &sums) const;
   llvm::LogicalResult multiplyStack(mlir::linalg::ContractOp op);
   /// Sizes of a slice of a per-row argument: most rows and those present.
   struct RowRange {
@@ -147,6 +153,8 @@ private:
   mlir::IRMapping &scalars;
   llvm::DenseMap<mlir::Value, TensorBuffer> &buffers;
   mlir::Block *task;
+  /// The task's own items as rows, where differences from them are taken.
+  std::optional<PackedRows> itemRows;
   llvm::DenseMap<mlir::Value, ParameterValues> parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
 };

@@ -137,7 +137,8 @@ LogicalResult TaskLowering::lower(ReduceSweepOp op) {
   if (op.getKeys())
     return op.emitOpError() << "expected weighted sums as a product of their "
                                "own (--rt-fuse-channels)";
-  SweepLayout sweep = SweepLayout::get(op.getChannels());
+  SweepLayout sweep = SweepLayout::get(op.getChannels())
+                          .with(SweepKind::Score, op.getScoreChannelsAttr());
   auto state = getState(op, op.getFloatsIn(), op.getPositionsIn());
   auto *score = get<StateBuffer>(op, op.getScoreState(), "a score state");
   auto pairs = getPairs(op, sweep);
@@ -151,7 +152,8 @@ LogicalResult TaskLowering::lower(ReduceSweepOp op) {
 }
 
 LogicalResult TaskLowering::lower(WeighOp op) {
-  SweepLayout sweep = SweepLayout::get(op.getChannels());
+  SweepLayout sweep = SweepLayout::get(op.getChannels())
+                          .with(SweepKind::Score, op.getScoreChannelsAttr());
   auto *score = get<StateBuffer>(op, op.getScoreState(), "a score state");
   auto pairs = getPairs(op, sweep);
   Value source = op.getDistances();
@@ -191,7 +193,8 @@ LogicalResult TaskLowering::lower(linalg::ContractOp op) {
 }
 
 LogicalResult TaskLowering::lower(FinalizeOp op) {
-  SweepLayout sweep = SweepLayout::get(op.getSweepChannels());
+  SweepLayout sweep = SweepLayout::get(op.getSweepChannels())
+                          .with(SweepKind::Reduce, op.getReduceChannelsAttr());
   auto score = getState(op, op.getScoreFloats(), op.getScorePositions());
   auto reduce = getState(op, op.getReduceFloats(), op.getReducePositions());
   auto *sums = get<StateBuffer>(op, op.getSums(), "weighted sums");

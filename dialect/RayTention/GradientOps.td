@@ -69,7 +69,7 @@ def RT_AttendGradOp : RT_Op<"attend_grad", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def RT_GradRowsOp : RT_Op<"grad_rows", [Pure]> {
+def RT_GradRowsOp : RT_ProducerOp<"grad_rows"> {
   let summary = "what a gradient needs of each row, before any key";
   let description = [{
     Per row: the saved log-sums; `scale = 1 / max(norm, 1e-10)` and

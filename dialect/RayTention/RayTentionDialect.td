@@ -10,6 +10,8 @@
 #define RAYTENTION_DIALECT_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
 
 def RayTention_Dialect : Dialect {
   let name = "rt";
@@ -52,5 +54,12 @@ def RayTention_Dialect : Dialect {
 
 class RT_Op<string mnemonic, list<Trait> traits = []>
     : Op<RayTention_Dialect, mnemonic, traits>;
+
+/// An op that starts from nothing: a loop body may compute the tile it reads.
+class RT_ProducerOp<string mnemonic, list<Trait> traits = []>
+    : RT_Op<mnemonic, traits # [Pure,
+    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
+      "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
+      "generateResultTileValue"]>]>;
 
 #endif // RAYTENTION_DIALECT_TD

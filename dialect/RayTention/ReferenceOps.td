@@ -14,7 +14,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
-def RT_LookupOp : RT_Op<"lookup", [Pure]> {
+def RT_LookupOp : RT_ProducerOp<"lookup"> {
   let summary = "rows of a table by index";
   let description = [{
     `rows[b, j] = table[indices[b, j]]`, or, for a table with a leading batch,
@@ -68,10 +68,7 @@ def RT_ScatterAddOp : RT_Op<"scatter_add", [Pure,
   let hasVerifier = 1;
 }
 
-def RT_DistanceOp : RT_Op<"distance", [Pure,
-    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
-      "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
-      "generateResultTileValue"]>]> {
+def RT_DistanceOp : RT_ProducerOp<"distance"> {
   let summary = "distance of every query to every key";
   let description = [{
     `dist[b, i, j] = ||q[b, i] - k[b, j]||^2`, or its square root for `l2`.

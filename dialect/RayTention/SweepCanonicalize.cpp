@@ -64,6 +64,8 @@ struct SweepUsedChannels : public OpRewritePattern<FinalizeOp> {
     auto reduce = op.getReduceFloats().getDefiningOp<ReduceSweepOp>();
     if (!score || !reduce || !reduce.getSums())
       return rewriter.notifyMatchFailure(op, "the sweeps are tiled already");
+    if (op.getReduceChannels() || reduce.getScoreChannels())
+      return rewriter.notifyMatchFailure(op, "the sweeps have several lists");
     auto scoreInit = score.getFloatsIn().getDefiningOp<InitOp>();
     auto reduceInit = reduce.getFloatsIn().getDefiningOp<InitOp>();
     auto sumsInit = reduce.getSumsIn().getDefiningOp<linalg::FillOp>();
@@ -94,7 +96,7 @@ struct SweepUsedChannels : public OpRewritePattern<FinalizeOp> {
         reduce.getDistances(), newScore.getFloats(), reduce.getTau(),
         reduce.getGammas(), reduce.getKeys(), reduce.getRow(), reduce.getKey(),
         reduce.getLengths(), rinit.getFloats(), rinit.getPositions(), sums,
-        channels, reduce.getMaskAttr());
+        channels, ArrayAttr(), reduce.getMaskAttr());
     rewriter.modifyOpInPlace(op, [&] {
       op.setSweepChannelsAttr(channels);
       op.getScoreFloatsMutable().assign(newScore.getFloats());

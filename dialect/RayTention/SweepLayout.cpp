@@ -50,6 +50,34 @@ SweepLayout SweepLayout::get(ArrayAttr channels) {
   return layout;
 }
 
+SweepLayout SweepLayout::with(SweepKind kind, ArrayAttr others) const {
+  SweepLayout layout = *this;
+  if (!others)
+    return layout;
+  SweepLayout other = get(others);
+  bool isScore = kind == SweepKind::Score;
+  if (isScore) {
+    layout.scoreFloatInit = other.scoreFloatInit;
+    layout.scoreIntInit = other.scoreIntInit;
+  } else {
+    layout.reduceFloatInit = other.reduceFloatInit;
+    layout.reduceIntInit = other.reduceIntInit;
+  }
+  for (ChannelSlots &slot : layout.slots) {
+    const ChannelSlots *found = other.find(slot.channel);
+    ChannelSlots own = found ? *found : ChannelSlots();
+    if (isScore) {
+      slot.logSum = own.logSum;
+      slot.scoreFloats = own.scoreFloats;
+      slot.scoreInts = own.scoreInts;
+    } else {
+      slot.reduceFloats = own.reduceFloats;
+      slot.reduceInts = own.reduceInts;
+    }
+  }
+  return layout;
+}
+
 const ChannelSlots *SweepLayout::find(Attribute channel) const {
   for (const ChannelSlots &slot : slots)
     if (slot.channel == channel)

@@ -37,6 +37,9 @@ struct SweepLayout {
   int64_t numWeighted = 0;
 
   static SweepLayout get(mlir::ArrayAttr channels);
+  /// The same with the states of a sweep as those of `others`: channels find
+  /// theirs by equality. A null list changes nothing.
+  SweepLayout with(SweepKind kind, mlir::ArrayAttr others) const;
   /// The slots of an equal channel, or null.
   const ChannelSlots *find(mlir::Attribute channel) const;
   llvm::ArrayRef<double> floatInit(SweepKind kind) const {

@@ -40,6 +40,27 @@ static LogicalResult checkStates(ShapeChecker &shapes, StringRef constraint,
                                         positionDims, i32)));
 }
 
+/// C1 of a list that a state of `kind` belongs to instead of the op's own: what
+/// keeps something in one stands in it.
+template <typename Op>
+static LogicalResult verifyStateList(Op op, SweepKind kind, ArrayAttr others) {
+  if (!others)
+    return success();
+  if (failed(verifyChannelList(op, "C1", others)))
+    return failure();
+  for (Attribute attr : op.getChannels()) {
+    auto channel = cast<ChannelInterface>(attr);
+    bool isKept =
+        kind == SweepKind::Score
+            ? channel.hasOwnLogSum() || !channel.getScoreState().empty()
+            : !channel.getReduceState().empty();
+    if (isKept && !llvm::is_contained(others, attr))
+      return op.emitOpError() << "C1: expected the channel " << attr
+                              << " in the list of its state, got " << others;
+  }
+  return success();
+}
+
 /// C1, C2 and C4 of everything that reads distances.
 template <typename Op>
 static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
@@ -101,9 +122,12 @@ LogicalResult ScoreSweepOp::verify() {
 LogicalResult ReduceSweepOp::verify() {
   ShapeChecker shapes(*this);
   Type element = elementOf(getFloats());
-  if (failed(verifyPairs(*this, shapes, element)))
+  ArrayAttr others = getScoreChannelsAttr();
+  if (failed(verifyPairs(*this, shapes, element)) ||
+      failed(verifyStateList(*this, SweepKind::Score, others)))
     return failure();
-  SweepLayout layout = SweepLayout::get(getChannels());
+  SweepLayout layout =
+      SweepLayout::get(getChannels()).with(SweepKind::Score, others);
   shapes.bind("F score", layout.numFloats(SweepKind::Score));
   shapes.bind("C", layout.numWeighted);
   if (failed(checkStates(shapes, "C3", layout, SweepKind::Reduce, getFloatsIn(),
@@ -124,9 +148,12 @@ LogicalResult ReduceSweepOp::verify() {
 LogicalResult WeighOp::verify() {
   ShapeChecker shapes(*this);
   Type element = elementOf(getWeights());
-  if (failed(verifyPairs(*this, shapes, element)))
+  ArrayAttr others = getScoreChannelsAttr();
+  if (failed(verifyPairs(*this, shapes, element)) ||
+      failed(verifyStateList(*this, SweepKind::Score, others)))
     return failure();
-  SweepLayout layout = SweepLayout::get(getChannels());
+  SweepLayout layout =
+      SweepLayout::get(getChannels()).with(SweepKind::Score, others);
   shapes.bind("F score", layout.numFloats(SweepKind::Score));
   shapes.bind("C", layout.numWeighted);
   return success(succeeded(shapes.check("C2", "a score state", getScoreState(),
@@ -159,9 +186,12 @@ LogicalResult MergeOp::verify() {
 
 LogicalResult FinalizeOp::verify() {
   if (failed(verifyChannelList(*this, "C1", getChannels())) ||
-      failed(verifyChannelList(*this, "C1", getSweepChannels())))
+      failed(verifyChannelList(*this, "C1", getSweepChannels())) ||
+      failed(
+          verifyStateList(*this, SweepKind::Reduce, getReduceChannelsAttr())))
     return failure();
-  SweepLayout layout = SweepLayout::get(getSweepChannels());
+  SweepLayout layout = SweepLayout::get(getSweepChannels())
+                           .with(SweepKind::Reduce, getReduceChannelsAttr());
   for (Attribute channel : getChannels())
     if (!layout.find(channel))
       return emitOpError() << "C1: expected the channel " << channel

@@ -25,7 +25,7 @@ class RT_SweepOp<string mnemonic, list<Trait> traits = []>
       "tileToPartialReduction",
       "mergeReductions", "getPartialResultTilePosition"]>]>;
 
-def RT_InitOp : RT_Op<"init", [Pure]> {
+def RT_InitOp : RT_ProducerOp<"init"> {
   let summary = "a sweep's state over no keys";
   let description = [{
     The initial state of `batch x rows` rows: float fields `[B, Tq, F]` and
@@ -105,10 +105,12 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     adds the keys of `distances [B, Tq, T]` to the reduce state and, where
     `keys [B, T, D]` are given, to the weighted sums `[B, C, Tq, D]`: for the
     C weighted channels of the list, in order, `sum_j exp(lw_ij - logsum_i) k_j`
-    with each channel's own log weight and log-sum.
+    with each channel's own log weight and log-sum. The score state may be that
+    of another list, `of`, in which channels find theirs by equality.
 
     Constraints:
-    * C1: every entry of the list is a channel.
+    * C1: every entry of both lists is a channel; what keeps something in a score
+      state stands in `of`.
     * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
       state's float type; lengths `[B]` of i64.
     * C3: the states have the shapes that the channels demand; results have the
@@ -122,11 +124,12 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     Optional<AnyRankedTensor>:$keys, Index:$row, Index:$key,
     Optional<AnyRankedTensor>:$lengths, AnyRankedTensor:$floats_in,
     AnyRankedTensor:$positions_in, Optional<AnyRankedTensor>:$sums_in,
-    ArrayAttr:$channels, OptionalAttr<AnyAttr>:$mask);
+    ArrayAttr:$channels, OptionalAttr<ArrayAttr>:$score_channels,
+    OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions,
     Optional<AnyRankedTensor>:$sums);
   let assemblyFormat = [{
-    $channels `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
+    $channels (`of` $score_channels^)? `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
     type($distances) `,` type($score_state) `,` type($tau) `,` type($gammas) `)`
     (`keys` `(` $keys^ `:` type($keys) `)`)?
     `at` `(` $row `,` $key `)`
@@ -143,15 +146,17 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
   let hasVerifier = 1;
 }
 
-def RT_WeighOp : RT_Op<"weigh", [Pure]> {
+def RT_WeighOp : RT_ProducerOp<"weigh"> {
   let summary = "the stacked weights of all weighted channels for one chunk";
   let description = [{
     `p[b, c, i, j] = exp(lw_ij - logsum_i)` for the weighted channels of the
     list, in order, with each channel's own log weight and log-sum; 0 where
     masked. One matrix product with the chunk's keys then serves all of them.
+    The score state may be that of another list, `of`.
 
     Constraints:
-    * C1: every entry of the list is a channel.
+    * C1: every entry of both lists is a channel; what keeps something in a score
+      state stands in `of`.
     * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
       state's float type; the score state as the channels demand.
     * C3: the weights are `[B, C, Tq, T]`, C the number of weighted channels.
@@ -160,10 +165,11 @@ def RT_WeighOp : RT_Op<"weigh", [Pure]> {
   let arguments = (ins AnyRankedTensor:$distances,
     AnyRankedTensor:$score_state, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
     Index:$row, Index:$key, Optional<AnyRankedTensor>:$lengths,
-    ArrayAttr:$channels, OptionalAttr<AnyAttr>:$mask);
+    ArrayAttr:$channels, OptionalAttr<ArrayAttr>:$score_channels,
+    OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$weights);
   let assemblyFormat = [{
-    $channels `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
+    $channels (`of` $score_channels^)? `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
     type($distances) `,` type($score_state) `,` type($tau) `,` type($gammas) `)`
     `at` `(` $row `,` $key `)`
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `->`
@@ -209,14 +215,17 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure, AttrSizedOperandSegments,
   let description = [{
     Each channel of the list finishes its row: a weighted sum times its factor,
     a key copied by position, or a scalar; the row is normalised. Channels find
-    their state in the sweeps' list `of`, by equality. Results: the signals
+    their state in the sweeps' list `of`, by equality, and that of the reduce
+    sweep in another list, `reduced`, where it is not all of it. Results: the signals
     `[B, Tq, S]`, the norm `[B, Tq]`, the copies' positions `[B, Tq, N]` and,
     where a gradient will need them, the saved log-sums `[B, Tq, L]`.
 
     Constraints:
-    * C1: every entry of both lists is a channel, and every channel of the first
-      list stands in the second.
-    * C2: the states and sums have the shapes that the second list demands.
+    * C1: every entry of the lists is a channel, every channel of the first list
+      stands in the second, and what keeps something in a reduce state in
+      `reduced`.
+    * C2: the states and sums have the shapes that the second list demands, the
+      reduce state that which `reduced` demands.
     * C3: table `[V, D]`, ids `[B, T]`; outs `[B, Tq, S]`, `[B, Tq]`,
       `[B, Tq, N]` of i32; results have the types of the outs.
     * C4: log-sums stand on both sides or on none, `[B, Tq, L]` with L as the
@@ -230,11 +239,12 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure, AttrSizedOperandSegments,
     AnyRankedTensor:$norm_in, AnyRankedTensor:$indices_in,
     Optional<AnyRankedTensor>:$log_sums_in,
     Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels, ArrayAttr:$sweep_channels,
+    OptionalAttr<ArrayAttr>:$reduce_channels,
     DefaultValuedAttr<RT_DecayOriginAttr, "DecayOrigin::SequenceEnd">:$decay_origin);
   let results = (outs AnyRankedTensor:$signals, AnyRankedTensor:$norm,
     AnyRankedTensor:$indices, Optional<AnyRankedTensor>:$log_sums);
   let assemblyFormat = [{
-    $channels `of` $sweep_channels
+    $channels `of` $sweep_channels (`reduced` $reduce_channels^)?
     `score` `(` $score_floats `,` $score_positions `:` type($score_floats) `,`
     type($score_positions) `)`
     `reduce` `(` $reduce_floats `,` $reduce_positions `,` $sums `:`

@@ -70,11 +70,11 @@ static ReduceSweepOp tileSweep(ReduceSweepOp op, OpBuilder &b, Slicer &slice,
   Value row = slice.shift(op.getRow(), Row),
         key = slice.shift(op.getKey(), Key);
   SmallVector<Type> types(inits.getTypes());
-  return ReduceSweepOp::create(b, op.getLoc(), TypeRange(types), distances,
-                               state, op.getTau(), op.getGammas(), keys, row,
-                               key, lengths, inits[0], inits[1],
-                               inits.size() > 2 ? inits[2] : Value(),
-                               op.getChannelsAttr(), op.getMaskAttr());
+  return ReduceSweepOp::create(
+      b, op.getLoc(), TypeRange(types), distances, state, op.getTau(),
+      op.getGammas(), keys, row, key, lengths, inits[0], inits[1],
+      inits.size() > 2 ? inits[2] : Value(), op.getChannelsAttr(),
+      op.getScoreChannelsAttr(), op.getMaskAttr());
 }
 
 /// Axes of the n-th state: floats, positions, sums.
@@ -317,7 +317,7 @@ FinalizeOp::getTiledImplementation(OpBuilder &b, ArrayRef<OpFoldResult> offsets,
       b, getLoc(), types, scoreFloats, scorePositions, reduceFloats,
       reducePositions, sums, getTable(), ids, getTau(), getGammas(), row,
       signals, norm, indices, logSums, lengths, getChannelsAttr(),
-      getSweepChannelsAttr(), getDecayOriginAttr());
+      getSweepChannelsAttr(), getReduceChannelsAttr(), getDecayOriginAttr());
   SmallVector<Value> results(tiled->getResults());
   return TilingResult{{tiled}, results, slice.slices};
 }

@@ -114,7 +114,7 @@ private:
     return ReduceSweepOp::create(
         b, loc, types, distances, score.getFloats(), op.getTau(),
         op.getGammas(), keys, row, zero, op.getLengths(), init.getFloats(),
-        init.getPositions(), sums, channels, op.getMaskAttr());
+        init.getPositions(), sums, channels, ArrayAttr(), op.getMaskAttr());
   }
 
   FinalizeOp buildFinish(ScoreSweepOp score, ReduceSweepOp reduce) {
@@ -140,7 +140,7 @@ private:
         reduce.getFloats(), reduce.getPositions(), reduce.getSums(),
         op.getTable(), op.getIds(), op.getTau(), op.getGammas(), row, signals,
         norm, indices, logSums, op.getLengths(), op.getChannelsAttr(), channels,
-        op.getDecayOriginAttr());
+        ArrayAttr(), op.getDecayOriginAttr());
   }
 
   bool saves(Saved saved) {

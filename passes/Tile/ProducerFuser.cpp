@@ -157,33 +157,6 @@ Value ProducerFuser::findTile(tensor::ExtractSliceOp slice, OpResult producer) {
   return {};
 }
 
-/// The rows that a slice of a lookup takes, looked up alone.
-static LookupOp lookUpSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
-                            LookupOp op) {
-  SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
-  auto ids = tensor::ExtractSliceOp::create(
-      b, slice.getLoc(), op.getIndices(),
-      ArrayRef(slice.getMixedOffsets()).take_front(2),
-      ArrayRef(slice.getMixedSizes()).take_front(2), strides);
-  return LookupOp::create(b, op.getLoc(), slice.getType(), op.getTable(), ids);
-}
-
-/// The initial state of the rows of a slice.
-static InitOp initSlice(OpBuilder &b, tensor::ExtractSliceOp slice, InitOp op) {
-  auto size = [&](int64_t axis) {
-    return getValueOrCreateConstantIndexOp(b, op.getLoc(),
-                                           slice.getMixedSizes()[axis]);
-  };
-  SmallVector<Type> types;
-  for (Type type : op->getResultTypes()) {
-    SmallVector<int64_t> shape(slice.getType().getShape());
-    shape.back() = cast<RankedTensorType>(type).getShape().back();
-    types.push_back(cast<RankedTensorType>(type).clone(shape));
-  }
-  return InitOp::create(b, op.getLoc(), types[0], types[1], op.getSweepAttr(),
-                        op.getChannelsAttr(), size(0), size(1), Value());
-}
-
 static Value fillSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
                        linalg::FillOp op) {
   Value empty = tensor::EmptyOp::create(b, op.getLoc(), slice.getMixedSizes(),
@@ -192,69 +165,20 @@ static Value fillSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
       .getResult(0);
 }
 
-/// The rows of a gradient that a slice of its rows or of its stack needs.
-static GradRowsOp prepareSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
-                               GradRowsOp op, unsigned number,
-                               SmallVectorImpl<Operation *> &slices) {
-  unsigned axis = number == 0 ? 1 : 2;
-  SmallVector<OpFoldResult> offsets = {slice.getMixedOffsets()[0],
-                                       slice.getMixedOffsets()[axis]};
-  SmallVector<OpFoldResult> sizes = {slice.getMixedSizes()[0],
-                                     slice.getMixedSizes()[axis]};
-  pairs::Slicer cut(b, op.getLoc(), offsets, sizes);
-  SmallVector<pairs::Axis> perRow = {pairs::Batch, pairs::Row, pairs::Whole};
-  Value signals = cut(op.getSignals(), perRow);
-  Value norm = cut(op.getNorm(), {pairs::Batch, pairs::Row});
-  Value logSums = cut(op.getLogSums(), perRow);
-  Value gradient = cut(op.getGradient(), perRow);
-  Value lengths = cut(op.getLengths(), {pairs::Batch});
-  slices = cut.slices;
-  auto resize = [&](Value value, unsigned rowAxis) {
-    SmallVector<int64_t> shape(
-        cast<RankedTensorType>(value.getType()).getShape());
-    ArrayRef<int64_t> tile = slice.getType().getShape();
-    shape[0] = tile[0];
-    shape[rowAxis] = tile[axis];
-    return cast<RankedTensorType>(value.getType()).clone(shape);
-  };
-  return GradRowsOp::create(
-      b, op.getLoc(), resize(op.getRows(), 1), resize(op.getStack(), 2),
-      signals, norm, logSums, gradient, op.getTau(), op.getGammas(),
-      cut.shift(op.getRow(), pairs::Row), op.getKeys(), lengths,
-      op.getChannelsAttr(), op.getDecayOriginAttr());
-}
-
+/// What starts from nothing is computed for the tile alone; sweeps and finishes
+/// are tiled by the passes that know their loops.
 Value ProducerFuser::produce(tensor::ExtractSliceOp slice, OpResult producer) {
-  return llvm::TypeSwitch<Operation *, Value>(producer.getOwner())
-      .Case([&](DistanceOp op) -> Value {
-        FailureOr<TilingResult> tile = op.generateResultTileValue(
-            rewriter, producer.getResultNumber(), slice.getMixedOffsets(),
-            slice.getMixedSizes());
-        if (failed(tile))
-          return {};
-        fuse(tile->generatedSlices);
-        return tile->tiledValues.front();
-      })
-      .Case([&](LookupOp op) -> Value {
-        if (cast<RankedTensorType>(op.getTable().getType()).getRank() != 2)
-          return {};
-        LookupOp rows = lookUpSlice(rewriter, slice, op);
-        fuse({rows.getIndices().getDefiningOp()});
-        return rows;
-      })
-      .Case([&](InitOp op) -> Value {
-        if (op.getParts())
-          return {};
-        InitOp init = initSlice(rewriter, slice, op);
-        return init->getResult(producer.getResultNumber());
-      })
-      .Case([&](linalg::FillOp op) { return fillSlice(rewriter, slice, op); })
-      .Case([&](GradRowsOp op) -> Value {
-        SmallVector<Operation *> slices;
-        GradRowsOp tile = prepareSlice(rewriter, slice, op,
-                                       producer.getResultNumber(), slices);
-        fuse(slices);
-        return tile->getResult(producer.getResultNumber());
-      })
-      .Default([](Operation *) { return Value(); });
+  Operation *op = producer.getOwner();
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return fillSlice(rewriter, slice, fill);
+  auto whole = dyn_cast<TilingInterface>(op);
+  if (!whole || isa<DestinationStyleOpInterface>(op))
+    return {};
+  FailureOr<TilingResult> tile = whole.generateResultTileValue(
+      rewriter, producer.getResultNumber(), slice.getMixedOffsets(),
+      slice.getMixedSizes());
+  if (failed(tile))
+    return {};
+  fuse(tile->generatedSlices);
+  return tile->tiledValues[producer.getResultNumber()];
 }

@@ -104,6 +104,22 @@ func.func @reduce_C5_shape(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: t
 
 // -----
 
+func.func @reduce_C1_of(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %f: tensor<1x?x2xf32>, %i: tensor<1x?x0xi32>) {
+  // expected-error @+1 {{C1: expected a channel at index 1 of the list, got 3}}
+  %r:2 = rt.reduce_sweep [#rt.entropy] of [#rt.spread, 3] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<f32>, tensor<0xf32>) at(%c, %c) outs(%f, %i : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
+  return
+}
+
+// -----
+
+func.func @weigh_C1_of(%d: tensor<1x?x?xf32>, %s: tensor<1x?x3xf32>, %tau: tensor<f32>, %g: tensor<1xf32>, %c: index) {
+  // expected-error @+1 {{C1: expected the channel #rt.decay<backward, 0> in the list of its state, got [#rt.top<1>]}}
+  %w = rt.weigh [#rt.decay<backward, 0>] of [#rt.top<1>] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x3xf32>, tensor<f32>, tensor<1xf32>) at(%c, %c) -> tensor<1x1x?x?xf32>
+  return
+}
+
+// -----
+
 func.func @weigh_C1(%d: tensor<1x?x?xf32>, %s: tensor<1x?x2xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index) {
   // expected-error @+1 {{C1: expected a channel at index 0 of the list, got 7}}
   %w = rt.weigh [7] ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x2xf32>, tensor<f32>, tensor<0xf32>) at(%c, %c) -> tensor<1x1x?x?xf32>
@@ -171,6 +187,14 @@ func.func @merge_C3_score(%f: tensor<1x?x?x2xf32>, %i: tensor<1x?x?x0xi32>, %n: 
 func.func @finalize_C1(%sf: tensor<1x?x2xf32>, %si: tensor<1x?x0xi32>, %rf: tensor<1x?x0xf32>, %n: tensor<1x1x?x8xf32>, %t: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %y: tensor<1x?x1xf32>, %norm: tensor<1x?xf32>) {
   // expected-error @+1 {{C1: expected the channel #rt.entropy in the list of the sweeps, got [#rt.centroid]}}
   %r:3 = rt.finalize [#rt.entropy] of [#rt.centroid] score(%sf, %si : tensor<1x?x2xf32>, tensor<1x?x0xi32>) reduce(%rf, %si, %n : tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x1x?x8xf32>) lookup(%t[%ids] : tensor<?x8xf32>, tensor<1x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c) outs(%y, %norm, %si : tensor<1x?x1xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>)
+  return
+}
+
+// -----
+
+func.func @finalize_C1_reduced(%sf: tensor<1x?x2xf32>, %si: tensor<1x?x0xi32>, %rf: tensor<1x?x0xf32>, %n: tensor<1x1x?x8xf32>, %t: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %y: tensor<1x?x1xf32>, %norm: tensor<1x?xf32>) {
+  // expected-error @+1 {{C1: expected the channel #rt.entropy in the list of its state, got [#rt.centroid]}}
+  %r:3 = rt.finalize [#rt.entropy] of [#rt.centroid, #rt.entropy] reduced [#rt.centroid] score(%sf, %si : tensor<1x?x2xf32>, tensor<1x?x0xi32>) reduce(%rf, %si, %n : tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x1x?x8xf32>) lookup(%t[%ids] : tensor<?x8xf32>, tensor<1x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c) outs(%y, %norm, %si : tensor<1x?x1xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>)
   return
 }
 

@@ -61,6 +61,27 @@ func.func @weigh(%d: tensor<1x?x?xf32>, %s: tensor<1x?x4xf32>, %tau: tensor<f32>
   return
 }
 
+// Some channels, with the states of another list: (m, l), (r, l) of the decay,
+// the largest score and its key; the entropy keeps nothing there.
+// CHECK-LABEL: @subsets
+func.func @subsets(%d: tensor<1x?x?xf32>, %s: tensor<1x?x5xf32>, %si: tensor<1x?x1xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %c0: index, %f0: tensor<1x?x2xf32>, %i0: tensor<1x?x0xi32>, %n: tensor<1x1x?x64xf32>, %table: tensor<?x64xf32>, %ids: tensor<1x?xi32>, %y: tensor<1x?x65xf32>, %norm: tensor<1x?xf32>) {
+  // CHECK: rt.reduce_sweep [#rt.entropy] of [#rt.top<1>, #rt.decay<backward, 0>] ins(
+  %t:2 = rt.reduce_sweep [#rt.entropy] of [#rt.top<1>, #rt.decay<backward, 0>]
+    ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x5xf32>, tensor<f32>, tensor<1xf32>)
+    at(%c0, %c0) outs(%f0, %i0 : tensor<1x?x2xf32>, tensor<1x?x0xi32>)
+  // CHECK: rt.weigh [#rt.decay<backward, 0>] of [#rt.top<1>, #rt.decay<backward, 0>] ins(
+  %w = rt.weigh [#rt.decay<backward, 0>] of [#rt.top<1>, #rt.decay<backward, 0>]
+    ins(%d, %s, %tau, %g : tensor<1x?x?xf32>, tensor<1x?x5xf32>, tensor<f32>, tensor<1xf32>)
+    at(%c0, %c0) -> tensor<1x1x?x?xf32>
+  // CHECK: rt.finalize [#rt.entropy, #rt.decay<backward, 0>] of [#rt.top<1>, #rt.decay<backward, 0>, #rt.entropy] reduced [#rt.entropy] score(
+  %r:3 = rt.finalize [#rt.entropy, #rt.decay<backward, 0>] of [#rt.top<1>, #rt.decay<backward, 0>, #rt.entropy] reduced [#rt.entropy]
+    score(%s, %si : tensor<1x?x5xf32>, tensor<1x?x1xi32>)
+    reduce(%t#0, %t#1, %n : tensor<1x?x2xf32>, tensor<1x?x0xi32>, tensor<1x1x?x64xf32>)
+    lookup(%table[%ids] : tensor<?x64xf32>, tensor<1x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>)
+    at(%c0) outs(%y, %norm, %i0 : tensor<1x?x65xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>)
+  return
+}
+
 // CHECK-LABEL: @merge
 func.func @merge(%f: tensor<1x?x?x3xf32>, %i: tensor<1x?x?x1xi32>, %r: tensor<1x?x?x0xf32>, %j: tensor<1x?x?x0xi32>, %n: tensor<1x?x1x?x64xf32>) {
   // CHECK: rt.merge <score> [#rt.top<1>](%{{.*}}, %{{.*}} : tensor<1x?x?x3xf32>, tensor<1x?x?x1xi32>) -> tensor<1x?x3xf32>, tensor<1x?x1xi32>

@@ -25,8 +25,9 @@ AttentionSpec makeSpec() {
   return spec;
 }
 
-std::string print(llvm::StringRef stage) {
-  auto text = printStage(makeSpec(), CompileOptions(), stage);
+std::string print(llvm::StringRef stage,
+                  const AttentionSpec &spec = makeSpec()) {
+  auto text = printStage(spec, CompileOptions(), stage);
   EXPECT_TRUE(static_cast<bool>(text)) << llvm::toString(text.takeError());
   return text ? *text : "";
 }
@@ -126,4 +127,31 @@ TEST(StageEdit, AWrongEditIsRefusedInOneLine) {
   EXPECT_EQ(output.code, 2);
   EXPECT_EQ(std::count(output.err.begin(), output.err.end(), '\n'), 1)
       << output.err;
+}
+
+/// What a list keeps of a sweep may be less than what the sweeps share.
+TEST(StageEdit, SomeChannelsReadTheStatesOfAll) {
+  AttentionSpec spec = makeSpec();
+  spec.channels = {"top:1", "centroid", "entropy", "decay:backward:0"};
+  spec.numGammas = 1;
+  const std::string all = "[#rt.top<1>, #rt.centroid, #rt.entropy, "
+                          "#rt.decay<backward, 0>]",
+                    some = "[#rt.entropy, #rt.centroid, "
+                           "#rt.decay<backward, 0>]";
+  for (const char *stage : {"sweeps", "fused"}) {
+    std::string text = print(stage, spec);
+    for (auto [from, to] :
+         {std::pair("rt.init <reduce> " + all, "rt.init <reduce> " + some),
+          {"rt.reduce_sweep " + all, "rt.reduce_sweep " + some + " of " + all},
+          {" of " + all + " score",
+           " of " + all + " reduced " + some + " score"}})
+      ASSERT_EQ(replaceAll(text, from, to), 1) << stage << ": " << from;
+    if (stage == std::string("fused"))
+      ASSERT_EQ(replaceAll(text, "rt.weigh " + all,
+                           "rt.weigh " + some + " of " + all),
+                1);
+    ToolOutput output =
+        runText(text, "top:1,centroid,entropy,decay:backward:0");
+    EXPECT_EQ(output.code, 0) << stage << ": " << output.out << output.err;
+  }
 }

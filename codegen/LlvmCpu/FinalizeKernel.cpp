@@ -8,7 +8,7 @@
 
 #include "codegen/LlvmCpu/CpuKernels.h"
 #include "dialect/RayTention/GradientLayout.h"
-#include "dialect/RayTention/elements/LogSum.h"
+#include "dialect/RayTention/elements/RowFinish.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -18,6 +18,36 @@ using namespace raytention;
 using Values = KernelBuilder::Values;
 
 namespace {
+
+/// A state as one row has it.
+class ScalarState : public RowState {
+public:
+  ScalarState(KernelBuilder &k, const StateView &view, Value row)
+      : k(k), view(view), row(row) {}
+
+  Value loadFloat(int64_t field) override { return load(view.floats, field); }
+  Value loadPosition(int64_t field) override {
+    return load(view.positions, field);
+  }
+  void storeFloat(Value value, int64_t field) override {
+    store(value, view.floats, field);
+  }
+  void storePosition(Value value, int64_t field) override {
+    store(value, view.positions, field);
+  }
+
+private:
+  Value load(const PartView &state, int64_t field) {
+    return k.load(state.data, {state.part, k.index(field), row});
+  }
+  void store(Value value, const PartView &state, int64_t field) {
+    k.store(value, state.data, {state.part, k.index(field), row});
+  }
+
+  KernelBuilder &k;
+  StateView view;
+  Value row;
+};
 
 /// Writes one row of signals and the sum of their squares.
 class RowWriter {
@@ -31,13 +61,16 @@ public:
   }
 
   void write() {
-    position = k.add(loop.row, row);
+    ScalarState score(k, loop.score, row), reduce(k, loop.reduce, row);
+    RowFinish finish(e, loop.sweep, params, score, reduce,
+                     k.toI32(k.add(loop.row, row)),
+                     k.toI32(k.add(loop.length, -1)));
     Value squares = k.zero();
     int64_t begin = 0, copy = 0;
     for (Attribute attr : loop.channels) {
       const ChannelSlots &slots = *loop.sweep.find(attr);
       ChannelInterface channel = slots.channel;
-      Value finished = finish(slots);
+      Value finished = finish.finish(slots);
       switch (channel.getForm()) {
       case ChannelForm::Weighted:
         squares = writeSum(slots, finished, begin, squares);
@@ -54,7 +87,8 @@ public:
     }
     normalize(squares, begin);
     if (loop.logSums)
-      writeLogSums();
+      for (auto [field, value] : llvm::enumerate(finish.getSaved(saved)))
+        storeLogSum(value, field);
   }
 
   /// A row beyond the sequence: zeros, and no key.
@@ -89,78 +123,6 @@ private:
     indices.push_back(k.add(loop.logSums->offsets[2], field));
     k.store(value, loop.logSums->memref, indices);
   }
-  Value loadField(const PartView &state, int64_t field) {
-    return k.load(state.data, {state.part, k.index(field), row});
-  }
-  Value logOfSum(int64_t field) {
-    return getLog(e, loadField(loop.score.floats, field + 1));
-  }
-  /// An own log-sum less the softmax's, from whose maximum its own counts.
-  Value relativeLogSum(int64_t field) {
-    return e.add(loadField(loop.score.floats, field),
-                 e.sub(logOfSum(field), logOfSum(0)));
-  }
-  Values loadFields(ArrayRef<StateField> fields, int64_t floats, int64_t ints,
-                    const StateView &state) {
-    Values values;
-    for (const StateField &field : fields)
-      values.push_back(field.isPosition ? loadField(state.positions, ints++)
-                                        : loadField(state.floats, floats++));
-    return values;
-  }
-
-  /// Calls `body` with what the row has of a channel.
-  void visit(const ChannelSlots &slots,
-             llvm::function_ref<void(const RowValues &)> body) {
-    ChannelInterface channel = slots.channel;
-    Values score = loadFields(channel.getScoreState(), slots.scoreFloats.begin,
-                              slots.scoreInts.begin, loop.score);
-    Values reduce =
-        loadFields(channel.getReduceState(), slots.reduceFloats.begin,
-                   slots.reduceInts.begin, loop.reduce);
-    RowValues values;
-    values.relativeLogSum =
-        channel.hasOwnLogSum() ? relativeLogSum(slots.logSum) : e.constant(0);
-    values.row = k.toI32(position);
-    values.last = k.toI32(k.add(loop.length, -1));
-    values.score = score;
-    values.reduce = reduce;
-    body(values);
-  }
-
-  Value finish(const ChannelSlots &slots) {
-    Value value;
-    ChannelInterface channel = slots.channel;
-    visit(slots, [&](const RowValues &values) {
-      value = channel.finish(e, values, params);
-    });
-    return value;
-  }
-
-  /// m and log l of the softmax and of every channel that has its own, and what
-  /// the channels save.
-  void writeLogSums() {
-    storePair(0, 0);
-    for (const GradientSlots &slots : saved.slots) {
-      const ChannelSlots &state = *loop.sweep.find(slots.channel);
-      ChannelInterface channel = slots.channel;
-      if (channel.hasOwnLogSum())
-        storePair(state.logSum, slots.logSum);
-      if (slots.saved.size == 0)
-        continue;
-      visit(state, [&](const RowValues &values) {
-        for (auto [i, value] :
-             llvm::enumerate(channel.finishSaved(e, values, params)))
-          storeLogSum(value, slots.saved.begin + i);
-      });
-    }
-  }
-
-  void storePair(int64_t field, int64_t savedField) {
-    storeLogSum(loadField(loop.score.floats, field), savedField);
-    storeLogSum(logOfSum(field), savedField + 1);
-  }
-
   /// x[begin + d] = sum[d] * factor; adds the squares.
   Value writeSum(const ChannelSlots &slots, Value factor, int64_t begin,
                  Value squares) {
@@ -244,7 +206,7 @@ private:
 
   KernelBuilder &k;
   const FinalLoop &loop;
-  Value row, position;
+  Value row;
   ElementBuilder e, v;
   ParameterValues params;
   GradientLayout saved;

@@ -43,17 +43,23 @@ public:
   }
 
   void prepare() {
+    Values saved;
     for (int64_t i = 0; i < loop.layout.numSaved; ++i) {
       Values at = rowOf(loop.logSums);
       at.push_back(k.add(loop.logSums.offsets[2], i));
       saved.push_back(k.load(loop.logSums.memref, at));
       store(saved.back(), i);
     }
-    prepareScale();
-    weightSum = e.constant(0);
+    RowPreparation row(e, loop.layout, params, saved, multiplySignals(),
+                       k.load(loop.norm.memref, rowOf(loop.norm)),
+                       k.toI32(k.add(loop.row, this->row)),
+                       k.toI32(k.add(loop.length, -1)));
+    along = row.along;
+    store(row.scale, loop.layout.scale());
+    store(along, loop.layout.along());
     for (auto [slots, column] : llvm::zip(loop.layout.slots, columns))
-      prepareChannel(slots, column);
-    store(weightSum, loop.layout.weightSum());
+      prepareChannel(row, slots, column);
+    store(row.weightSum, loop.layout.weightSum());
   }
 
   void clear() {
@@ -96,7 +102,8 @@ private:
                    })[0];
   }
 
-  void prepareScale() {
+  /// y . dy
+  Value multiplySignals() {
     auto vectors = [&](Value column, Value acc) {
       return v.fma(loadVector(loop.signals, column),
                    loadVector(loop.gradient, column), acc);
@@ -105,14 +112,7 @@ private:
       return e.fma(load(loop.signals, column), load(loop.gradient, column),
                    acc);
     };
-    Value product = sum(0, columns.back(), vectors, scalars);
-    unit = getGradientUnit(e, loop.layout, params);
-    NormGradient norm = deriveNorm(
-        e, product, k.load(loop.norm.memref, rowOf(loop.norm)), unit);
-    scale = norm.unitScale;
-    along = norm.along;
-    store(scale, loop.layout.scale());
-    store(along, loop.layout.along());
+    return sum(0, columns.back(), vectors, scalars);
   }
 
   Value loadVector(const ArgumentView &view, Value column) {
@@ -128,7 +128,6 @@ private:
   Value load(const ArgumentView &view, Value column) {
     return k.load(view.memref, elementOf(view, column));
   }
-  Value toUnit(Value value) { return e.mul(value, unit.inverse); }
   /// dx / scale, of one column or of a vector of them.
   Value across(Value column) {
     return e.sub(load(loop.gradient, column),
@@ -139,32 +138,19 @@ private:
                  v.mul(k.splat(along), loadVector(loop.signals, column)));
   }
 
-  void prepareChannel(const GradientSlots &slots, int64_t column) {
+  void prepareChannel(RowPreparation &row, const GradientSlots &slots,
+                      int64_t column) {
     ChannelInterface channel = slots.channel;
     if (channel.getForm() == ChannelForm::Copy)
       return;
-    bool isScalar = channel.getForm() == ChannelForm::Scalar;
-    GradientRow values;
-    auto field = [&](int64_t number) { return saved[number]; };
-    values.scale = scale;
-    values.relativeLogSum = getRelativeLogSum(e, slots, field);
-    values.row = k.toI32(k.add(loop.row, row));
-    values.last = k.toI32(k.add(loop.length, -1));
-    values.saved = ValueRange(saved).slice(slots.saved.begin, slots.saved.size);
-    // x = y / scale, so that G . x needs no scale.
-    if (isScalar) {
-      Value at = k.index(column), plain = across(at);
-      values.gradient = e.mul(plain, scale);
-      values.along = toUnit(e.mul(plain, load(loop.signals, at)));
-    } else {
-      values.along = toUnit(stackChannel(slots.weightSlot, column));
-    }
-    RowGradient prepared = channel.prepareGradient(e, values, params);
-    for (auto [i, value] : llvm::enumerate(
-             prepareFields(e, slots, values, prepared, params, field)))
+    Value at = k.index(column);
+    Values fields =
+        channel.getForm() == ChannelForm::Scalar
+            ? row.prepareScalar(slots, across(at), load(loop.signals, at))
+            : row.prepareWeighted(slots,
+                                  stackChannel(slots.weightSlot, column));
+    for (auto [i, value] : llvm::enumerate(fields))
       store(value, slots.fields + i);
-    if (prepared.weightSum)
-      weightSum = e.add(weightSum, prepared.weightSum);
   }
 
   /// Stacks G / scale of a weighted channel; the sum of G times its value.
@@ -221,12 +207,10 @@ private:
 
   KernelBuilder &k;
   const GradRowsLoop &loop;
-  Value row, scale, along, weightSum; ///< the scale and sum in the unit
-  GradientUnit unit;
+  Value row, along;
   ElementBuilder e, v;
   SmallVector<int64_t> columns;
   ParameterValues params;
-  Values saved;
 };
 
 } // namespace

@@ -118,27 +118,14 @@ public:
       k.store(k.zero(), loop.parts.memref, elementOf(loop.parts, k.index(i)));
   }
 
-  void finishParameters() {
-    Value tau = finishTemperature(
-        e, load(loop.accumulators, GradientLayout::kTemperature), params);
-    Values gammas(params.logGammas.size(), e.constant(0));
-    for (const GradientSlots &slots : loop.layout.slots) {
-      ChannelInterface channel = slots.channel;
-      if (channel.getForm() == ChannelForm::Copy)
-        continue;
-      Values state, saved;
-      ParameterGradient own = channel.finishGradient(
-          e, makeRow(slots, saved), params,
-          loadAll(loop.accumulators, slots.state, state));
-      if (own.tau)
-        tau = e.add(tau, own.tau);
-      if (own.gamma)
-        gammas[own.gammaIndex] = e.add(gammas[own.gammaIndex], own.gamma);
-    }
-    k.store(e.mul(tau, unit), loop.parts.memref,
-            elementOf(loop.parts, k.index(0)));
-    for (auto [i, gamma] : llvm::enumerate(gammas))
-      k.store(gamma, loop.parts.memref, elementOf(loop.parts, k.index(i + 1)));
+  void storeParameters() {
+    auto field = [&](int64_t number) { return load(loop.fields, number); };
+    auto sum = [&](int64_t number) { return load(loop.accumulators, number); };
+    ParameterSource source = {field, sum, k.toI32(k.add(loop.row, row)),
+                              k.toI32(k.add(loop.length, -1))};
+    Values parts = finishParameters(e, loop.layout, params, source);
+    for (auto [i, part] : llvm::enumerate(parts))
+      k.store(part, loop.parts.memref, elementOf(loop.parts, k.index(i)));
   }
 
 private:
@@ -148,29 +135,6 @@ private:
   }
   Value load(const PartView &state, int64_t field) {
     return k.load(state.data, {state.part, k.index(field), row});
-  }
-  ValueRange loadAll(const PartView &state, FieldRange fields, Values &out) {
-    for (int64_t i = 0; i < fields.size; ++i)
-      out.push_back(load(state, fields.begin + i));
-    return out;
-  }
-
-  GradientRow makeRow(const GradientSlots &slots, Values &saved) {
-    ChannelInterface channel = slots.channel;
-    bool isScalar = channel.getForm() == ChannelForm::Scalar;
-    GradientRow values;
-    if (isScalar) {
-      values.gradient = load(loop.fields, slots.fields);
-      values.along = load(loop.fields, slots.fields + 1);
-    }
-    // Exact, and in range where the scale in the unit times a sum may not be.
-    values.scale = e.mul(load(loop.fields, loop.layout.scale()), unit);
-    values.relativeLogSum = getRelativeLogSum(
-        e, slots, [&](int64_t field) { return load(loop.fields, field); });
-    values.row = k.toI32(k.add(loop.row, row));
-    values.last = k.toI32(k.add(loop.length, -1));
-    values.saved = loadAll(loop.fields, slots.saved, saved);
-    return values;
   }
 
   KernelBuilder &k;
@@ -197,7 +161,7 @@ void raytention::finishQueries(KernelBuilder &k, const QueryGradLoop &loop) {
         isInside(k, loop.row, row, loop.length),
         [&] {
           finisher.finishQuery();
-          finisher.finishParameters();
+          finisher.storeParameters();
         },
         [&] { finisher.clear(); });
   });

@@ -22,32 +22,57 @@ struct GradientUnit {
 GradientUnit getGradientUnit(ElementBuilder &b, const GradientLayout &layout,
                              const ParameterValues &params);
 
-/// dx = scale (dy - along y), and the same in the gradient's unit.
-struct NormGradient {
-  mlir::Value scale, along, unitScale;
-};
+/// What a row's gradient needs before it meets keys, as GradientLayout numbers
+/// it. With `dx = scale (dy - along y)`: scale = 1 / max(||x||, 1e-10), along =
+/// y . dy and 0 at that floor.
+class RowPreparation {
+public:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// `saved`: the row's saved floats; `product`: y . dy; `norm`: ||x||; `row`
+  /// and `last`: positions of the row and of its sequence's last token, i32.
+  RowPreparation(ElementBuilder &b, const GradientLayout &layout,
+                 const ParameterValues &params, Values saved, Value product,
+                 Value norm, Value row, Value last);
 
-/// From `y . dy` and `||x||`: scale = 1 / max(norm, 1e-10), and along 0 at that
-/// floor.
-NormGradient deriveNorm(ElementBuilder &b, mlir::Value product,
-                        mlir::Value norm, const GradientUnit &unit);
+  /// A channel's fields, `slots.fields` on. Of a scalar one from `y` and
+  /// `plain`, dy - along y; of a weighted one from `sum`, plain . y.
+  Values prepareScalar(const GradientSlots &slots, Value plain, Value y);
+  Values prepareWeighted(const GradientSlots &slots, Value sum);
+
+  Value along;
+  Value scale;     ///< in the gradient's unit
+  Value weightSum; ///< of the channels prepared so far
+
+private:
+  Values prepare(const GradientSlots &slots, Value gradient, Value sum);
+  Values makeFields(const GradientSlots &slots, const GradientRow &values,
+                    const RowGradient &prepared);
+
+  ElementBuilder &b;
+  const ParameterValues &params;
+  Values saved;
+  Value row, last;
+  GradientUnit unit;
+};
 
 /// A channel's own log-sum less the softmax's, from a row's fields as
 /// GradientLayout numbers them; 0 without an own one.
 mlir::Value getRelativeLogSum(ElementBuilder &b, const GradientSlots &slots,
                               llvm::function_ref<mlir::Value(int64_t)> field);
 
-/// The fields that a channel adds to a row's, `slots.fields` on.
-llvm::SmallVector<mlir::Value>
-prepareFields(ElementBuilder &b, const GradientSlots &slots,
-              const GradientRow &row, const RowGradient &prepared,
-              const ParameterValues &params,
-              llvm::function_ref<mlir::Value(int64_t)> field);
+/// What a finished row has for the parameters' gradients.
+struct ParameterSource {
+  llvm::function_ref<mlir::Value(int64_t)> field; ///< of the row
+  llvm::function_ref<mlir::Value(int64_t)> sum;   ///< accumulators
+  mlir::Value row, last;                          ///< as in RowValues
+};
 
-/// `dtau` of the sum of dz z over a row's pairs: `-sum / t`, 0 for tau under
-/// its floor.
-mlir::Value finishTemperature(ElementBuilder &b, mlir::Value sum,
-                              const ParameterValues &params);
+/// The row's parts in the gradients of tau and of each gamma.
+llvm::SmallVector<mlir::Value> finishParameters(ElementBuilder &b,
+                                                const GradientLayout &layout,
+                                                const ParameterValues &params,
+                                                const ParameterSource &source);
 
 } // namespace raytention
 

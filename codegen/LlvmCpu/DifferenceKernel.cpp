@@ -91,7 +91,7 @@ private:
 } // namespace
 
 /// Whether pairs are so near that a sum of the expansion would lose the digits
-/// that their differences have.
+/// that their differences have, or that their distances divide.
 Value Differences::isNear(const Pairs &pairs) {
   Value distance = pairs.distance;
   Value square =
@@ -103,7 +103,10 @@ Value Differences::isNear(const Pairs &pairs) {
   Value bound =
       e.max(e.mul(norms, e.constant(kNearShare)),
             e.constant(getTinySquares(k.layout.element.isF64()).square));
-  return e.less(square, bound);
+  Value near = e.less(square, bound);
+  if (loop.metric != Metric::L2)
+    return near;
+  return arith::OrIOp::create(k.b, k.loc, near, e.less(distance, getTiny(e)));
 }
 
 /// Whether any pair is so. Sets the negated totals, if wished: each item's sum

@@ -25,7 +25,8 @@ static void forEachColumn(KernelBuilder &k,
   });
 }
 
-/// An element of finished sums, of a local item.
+/// An element of finished sums, of a local item. Without a factor the item has
+/// no say: it may be one that nothing reads.
 static Value loadSum(KernelBuilder &k, const PartView &sums,
                      const std::optional<ItemTerms> &terms, Value panel,
                      Value item, Value in) {
@@ -35,7 +36,13 @@ static Value loadSum(KernelBuilder &k, const PartView &sums,
   ElementBuilder e(k.b, k.loc, k.layout.element);
   Value zero = k.index(0);
   Value factor = k.load(terms->factors, {zero, zero, item});
-  return e.fma(k.load(terms->items.data, {panel, item, in}), factor, sum);
+  Value none = e.constant(0);
+  Value own = arith::SelectOp::create(
+      k.b, k.loc,
+      arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::UNE, factor,
+                            none),
+      k.load(terms->items.data, {panel, item, in}), none);
+  return e.fma(own, factor, sum);
 }
 
 //===----------------------------------------------------------------------===//

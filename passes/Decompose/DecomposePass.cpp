@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Decompose/GenericBuilder.h"
 #include "passes/Decompose/Passes.h"
 
 #include "dialect/RayTention/SweepLayout.h"
@@ -113,25 +114,47 @@ private:
                                   op.getLengths());
   }
 
-  /// Keys that no row sees as zeros, whatever stands there.
-  static Value clearUnseen(OpBuilder &b, AttendOp op, Value keys) {
-    keys = clearPadding(b, op, keys, Value());
-    Value offset = op.getQueryOffset();
-    if (!offset)
-      return keys;
+  /// One past the last key that a row of each sequence sees, [B] of i64; 0
+  /// where a sequence ends before its first row.
+  static Value buildSeenEnds(OpBuilder &b, AttendOp op, Value keys) {
     Location loc = op.getLoc();
+    Value offset = op.getQueryOffset();
     auto getCount = [&](Value rows) {
       return getValueOrCreateConstantIndexOp(
           b, loc, tensor::getMixedSize(b, loc, rows, 1));
     };
+    auto toI64 = [](OpBuilder &b, Location loc, Value index) -> Value {
+      return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+    };
     MaskInterface mask = getMaskOrCausal(op.getContext(), op.getMaskAttr());
-    Value end = mask.getVisibleEnd(b, loc, offset, getCount(op.getQueries()),
-                                   getCount(keys));
-    Value last = arith::IndexCastOp::create(b, loc, b.getI64Type(), end);
+    Value end =
+        toI64(b, loc,
+              mask.getVisibleEnd(b, loc, offset, getCount(op.getQueries()),
+                                 getCount(keys)));
     SmallVector<OpFoldResult> batch = {tensor::getMixedSize(b, loc, keys, 0)};
     Value empty = tensor::EmptyOp::create(b, loc, batch, b.getI64Type());
-    Value ends = linalg::FillOp::create(b, loc, last, empty).getResult(0);
-    return ClearPaddingOp::create(b, loc, keys.getType(), keys, Value(), ends);
+    Value lengths = op.getLengths();
+    if (!lengths)
+      return linalg::FillOp::create(b, loc, end, empty).getResult(0);
+    Value first = toI64(b, loc, offset);
+    return buildGeneric(
+        b, loc, 1, {{lengths, {0}}}, {empty, {0}},
+        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+          Value none = arith::ConstantIntOp::create(b, loc, 0, 64);
+          Value hasRows = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt, first, args[0]);
+          Value own = arith::SelectOp::create(b, loc, hasRows, args[0], none);
+          return arith::MinSIOp::create(b, loc, own, end);
+        });
+  }
+
+  /// Keys that no row sees as zeros, whatever stands there.
+  static Value clearUnseen(OpBuilder &b, AttendOp op, Value keys) {
+    if (!op.getQueryOffset())
+      return clearPadding(b, op, keys, Value());
+    Value ends = buildSeenEnds(b, op, keys);
+    return ClearPaddingOp::create(b, op.getLoc(), keys.getType(), keys, Value(),
+                                  ends);
   }
 
   /// What all channels share: keys, distances, scores and weights.

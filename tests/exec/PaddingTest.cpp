@@ -24,8 +24,8 @@ using namespace raytention;
 
 namespace {
 
-/// Three sequences: one padded, one of padding alone, one full. Tokens from 40
-/// on stand in padding only, beyond the last row, or nowhere.
+/// Four sequences: one padded, one of padding alone, one full, and one that may
+/// end before its first row. Tokens from 40 on stand where no row sees them.
 class PaddedRun {
 public:
   PaddedRun(const AttentionSpec &spec, TargetKind target, int64_t offset)
@@ -81,9 +81,9 @@ public:
   }
 
 private:
-  static constexpr int64_t kBatch = 3, kRows = 37, kKeys = 40, kWidth = 8,
+  static constexpr int64_t kBatch = 4, kRows = 37, kKeys = 40, kWidth = 8,
                            kVocab = 50;
-  static constexpr int64_t kLengths[kBatch] = {33, 0, 40};
+  static constexpr int64_t kLengths[kBatch] = {33, 0, 40, 2};
 
   bool isPadding(int64_t b, int64_t row) const {
     return row + offset >= kLengths[b];
@@ -91,7 +91,7 @@ private:
 
   /// Whether a row sees the key.
   bool isSeen(int64_t b, int64_t key) const {
-    return key < std::min(kLengths[b], offset + kRows);
+    return offset < kLengths[b] && key < std::min(kLengths[b], offset + kRows);
   }
 
   void fill(float filler) {

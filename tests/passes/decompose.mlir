@@ -35,11 +35,10 @@ func.func @channels(%q: tensor<1x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor
 // CHECK-SAME: %[[OFF:[a-z0-9]*]]: index, %[[LEN:[a-z0-9]*]]: tensor<2xi64>)
 func.func @options(%q: tensor<2x?x8xbf16>, %table: tensor<?x8xbf16>, %ids: tensor<2x?xi64>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<2xi64>) -> tensor<2x?x8xf32> {
   // CHECK: rt.lookup %{{.*}} : tensor<?x8xbf16>, tensor<2x?xi64> -> tensor<2x?x8xf32>
-  // CHECK: %[[INSIDE:.*]] = rt.clear_padding %{{.*}} lengths(%[[LEN]] : tensor<2xi64>) : tensor<2x?x8xf32>
   // CHECK: %[[LAST:.*]] = arith.addi %[[OFF]], %{{.*}} : index
   // CHECK: %[[END:.*]] = arith.minsi %[[LAST]], %{{.*}} : index
-  // CHECK: %[[SEEN:.*]] = linalg.fill
-  // CHECK: %[[K:.*]] = rt.clear_padding %[[INSIDE]] lengths(%[[SEEN]] : tensor<2xi64>) : tensor<2x?x8xf32>
+  // CHECK: %[[SEEN:.*]] = linalg.generic {{.*}} ins(%[[LEN]] : tensor<2xi64>)
+  // CHECK: %[[K:.*]] = rt.clear_padding %{{.*}} lengths(%[[SEEN]] : tensor<2xi64>) : tensor<2x?x8xf32>
   // CHECK: %[[Q:.*]] = rt.clear_padding %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>) : tensor<2x?x8xbf16>
   // CHECK: rt.distance %[[Q]], %[[K]] {metric = #rt.metric<l2>, precision = #rt.precision<exact>} : tensor<2x?x8xbf16>, tensor<2x?x8xf32>
   // CHECK: rt.softmax %{{.*}} offset(%[[OFF]]) lengths(%[[LEN]] : tensor<2xi64>) {mask = #rt.causal}

@@ -30,6 +30,9 @@ LogicalResult TaskLowering::lower(LookupOp op) {
   FailureOr<int64_t> chunk = getBound(op, op.getIndices(), 1);
   if (!table || !ids || failed(chunk))
     return failure();
+  if (cast<MemRefType>(table->memref.getType()).getRank() != 2)
+    return op.emitOpError()
+           << "expected a table [V, D], got " << op.getTable().getType();
   auto slice = op.getIndices().getDefiningOp<tensor::ExtractSliceOp>();
   KernelBuilder k = kernel(op.getLoc());
   KeySource source{table->memref, *ids};

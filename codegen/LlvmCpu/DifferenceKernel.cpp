@@ -151,13 +151,12 @@ void Differences::addDirection(Value passing, Value item) {
   Value divides =
       scalar.logicalAnd(scalar.greater(distance, scalar.constant(0)),
                         scalar.less(distance, getTiny(scalar)));
-  Value divisor = scalar.select(divides, distance, one);
-  Value inverse = k.splat(scalar.div(one, divisor));
+  Value divisor = k.splat(scalar.select(divides, distance, one));
   Value coefficient = k.splat(k.load(loop.coefficients, {passing, item}));
   auto addVector = [&](Value panel, int64_t column) {
     SumPlace at{panel, item, k.index(column)};
     Value other = k.loadVector(loop.passing.data, {panel, passing, at.column});
-    Value direction = e.mul(e.sub(other, ownAt(at)), inverse);
+    Value direction = e.div(e.sub(other, ownAt(at)), divisor);
     Values place = {loop.sums.part, panel, item, at.column};
     Value old = k.loadVector(loop.sums.data, place);
     k.storeVector(e.fma(coefficient, direction, old), loop.sums.data, place);

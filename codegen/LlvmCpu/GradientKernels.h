@@ -104,8 +104,8 @@ struct KeyGradLoop {
 void finishKeys(KernelBuilder &k, const KeyGradLoop &loop);
 
 /// The sum of coefficients times differences of a chunk and a tile:
-/// sums[item] += sum_p c[p][item] (passing[p] - items[item]), or where pairs are
-/// far, sums[item] += sum_p c[p][item] passing[p] and itemFactors[item] -=
+/// sums[item] += sum_p c[p][item] (passing[p] - items[item]), or where pairs
+/// are far, sums[item] += sum_p c[p][item] passing[p] and itemFactors[item] -=
 /// sum_p c[p][item].
 struct DifferenceLoop {
   Metric metric;

@@ -218,8 +218,8 @@ LaneBuffer TaskLowering::packItems(Operation *op, Value count,
   // Register tiles read whole tiles of rows.
   Value data = allocate(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  itemRows = PackedRows{data, Value(), count};
-  packRows(*itemRows);
+  buffer.rows = PackedRows{data, Value(), count};
+  packRows(*buffer.rows);
   return buffer;
 }
 
@@ -235,9 +235,17 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
   if (!lanes || !rows || !coefficients || !distances || !sums)
     return failure();
-  if (op.getSide() != side || !itemRows || !sums->itemFactors)
+  if (op.getSide() != side || !lanes->rows || !sums->itemFactors)
     return op.emitOpError() << "expected differences from the task's items, "
                                "added to sums that start as zeros of a loop";
+  if (itemRows && itemRows->data != lanes->rows->data)
+    return op.emitOpError() << "expected one set of items per task";
+  if (auto weigh = op.getCoefficients().getDefiningOp<WeighGradOp>();
+      weigh && weigh.getMetric() != op.getMetric())
+    return op.emitOpError() << "expected the metric of its coefficients, "
+                            << stringifyMetric(weigh.getMetric()) << ", got "
+                            << stringifyMetric(op.getMetric());
+  itemRows = lanes->rows;
   DifferenceLoop loop;
   loop.metric = op.getMetric();
   loop.coefficients = coefficients->data;

@@ -166,7 +166,8 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
     PartView view = state->view;
     if (isPart)
       view.part = offsets[1];
-    buffers[op.getResult()] = StateBuffer{view, isPart ? 1 : state->numParts};
+    buffers[op.getResult()] =
+        StateBuffer{view, isPart ? 1 : state->numParts, state->itemFactors};
     return success();
   }
   return op.emitOpError() << "slices a tensor that the CPU lowering does not "

@@ -29,9 +29,10 @@ constexpr int64_t kLargestTile = int64_t(1) << 16;
 struct ScoreBuffer {
   ScoreView view;
 };
-/// Items in the lanes.
+/// Items in the lanes, and where differences are taken also as rows.
 struct LaneBuffer {
   PackedLanes packed;
+  std::optional<PackedRows> rows = std::nullopt;
 };
 struct RowBuffer {
   PackedRows packed;
@@ -153,7 +154,7 @@ private:
   mlir::IRMapping &scalars;
   llvm::DenseMap<mlir::Value, TensorBuffer> &buffers;
   mlir::Block *task;
-  /// The task's own items as rows, where differences from them are taken.
+  /// The items that differences are taken from, of which a task has one set.
   std::optional<PackedRows> itemRows;
   llvm::DenseMap<mlir::Value, ParameterValues> parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;

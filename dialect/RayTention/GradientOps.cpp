@@ -211,6 +211,8 @@ LogicalResult SumDifferencesOp::verify() {
   SmallVector<StringRef> sums = {"B", "Tq", "D"};
   if (getSide() == PairSide::Key)
     sums[1] = "T";
+  if (getMetric() == Metric::Dot)
+    return emitOpError() << "C1: expected the metric sq_l2 or l2, got dot";
   return checkAll(
       shapes, "C1",
       {{"coefficients", getCoefficients(), {"B", "Tq", "T"}, element},

@@ -184,12 +184,26 @@ LogicalResult MergeOp::verify() {
                                         {"B", "C", "Tq", "D"}, element)));
 }
 
+static SmallVector<Attribute> getWeighted(ArrayAttr channels) {
+  return llvm::filter_to_vector(channels, [](Attribute channel) {
+    return cast<ChannelInterface>(channel).getForm() == ChannelForm::Weighted;
+  });
+}
+
 LogicalResult FinalizeOp::verify() {
   if (failed(verifyChannelList(*this, "C1", getChannels())) ||
       failed(verifyChannelList(*this, "C1", getSweepChannels())) ||
       failed(
           verifyStateList(*this, SweepKind::Reduce, getReduceChannelsAttr())))
     return failure();
+  if (ArrayAttr reduced = getReduceChannelsAttr()) {
+    SmallVector<Attribute> weighted = getWeighted(reduced);
+    if (!weighted.empty() && weighted != getWeighted(getSweepChannels()))
+      return emitOpError() << "C1: expected the weighted channels of "
+                           << getSweepChannels()
+                           << " in their order, that of the sums, got "
+                           << reduced;
+  }
   SweepLayout layout = SweepLayout::get(getSweepChannels())
                            .with(SweepKind::Reduce, getReduceChannelsAttr());
   for (Attribute channel : getChannels())

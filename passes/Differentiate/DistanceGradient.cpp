@@ -24,7 +24,8 @@ namespace {
 ///     dk_j = sum_i ddist_ij (s_ij (k_j - q_i))
 ///
 /// by differences, which cancel no digits; a clamp at 0 does not cut. In this
-/// order, as ddist_ij s_ij may leave the type's range where a distance is tiny.
+/// order, and with a quotient: ddist_ij s_ij, or 1 / dist_ij alone, may leave
+/// the type's range where a distance is tiny.
 struct DistanceGradient
     : public DifferentiableOpInterface::ExternalModel<DistanceGradient,
                                                       DistanceOp> {
@@ -35,36 +36,36 @@ struct DistanceGradient
     Location loc = op->getLoc();
     auto distance = cast<DistanceOp>(op);
     DistanceOp::Adaptor in(operands, distance);
-    Value scales = buildScales(b, distance, results[0]);
+    bool isRoot = distance.getMetric() == Metric::L2;
+    auto scale = [isRoot](ElementBuilder &e, Value divisor, Value difference) {
+      return isRoot ? e.div(difference, divisor)
+                    : e.mul(e.constant(2), difference);
+    };
+    Value divisors = isRoot ? buildDivisors(b, loc, results[0]) : results[0];
     SmallVector<LoopOperand> inputs = {{adjoints[0], {0, 1, 2}},
-                                       {scales, {0, 1, 2}},
+                                       {divisors, {0, 1, 2}},
                                        {in.getQueries(), {0, 1, 3}},
                                        {in.getKeys(), {0, 2, 3}}};
     Value dQueries =
         sumAdjoint(b, loc, 4, inputs, {in.getQueries(), {0, 1, 3}},
-                   [](ElementBuilder &e, ValueRange v) {
-                     return e.mul(v[0], e.mul(v[1], e.sub(v[2], v[3])));
+                   [&](ElementBuilder &e, ValueRange v) {
+                     return e.mul(v[0], scale(e, v[1], e.sub(v[2], v[3])));
                    });
     Value dKeys =
         sumAdjoint(b, loc, 4, inputs, {in.getKeys(), {0, 2, 3}},
-                   [](ElementBuilder &e, ValueRange v) {
-                     return e.mul(v[0], e.mul(v[1], e.sub(v[3], v[2])));
+                   [&](ElementBuilder &e, ValueRange v) {
+                     return e.mul(v[0], scale(e, v[1], e.sub(v[3], v[2])));
                    });
     return SmallVector<Value>{dQueries, dKeys};
   }
 
 private:
-  /// `s`.
-  Value buildScales(OpBuilder &b, DistanceOp op, Value distances) const {
-    bool isRoot = op.getMetric() == Metric::L2;
-    return mapAdjoint(b, op.getLoc(), {{distances, {0, 1, 2}}}, distances,
-                      [&](ElementBuilder &e, ValueRange v) {
-                        if (!isRoot)
-                          return e.constant(2);
-                        Value zero = e.constant(0), one = e.constant(1);
-                        Value isApart = e.greater(v[0], zero);
-                        Value divisor = e.select(isApart, v[0], one);
-                        return e.select(isApart, e.div(one, divisor), zero);
+  /// Distances, 1 where they are 0: the differences are 0 there, too.
+  Value buildDivisors(OpBuilder &b, Location loc, Value distances) const {
+    return mapAdjoint(b, loc, {{distances, {0, 1, 2}}}, distances,
+                      [](ElementBuilder &e, ValueRange v) {
+                        return e.select(e.greater(v[0], e.constant(0)), v[0],
+                                        e.constant(1));
                       });
   }
 };

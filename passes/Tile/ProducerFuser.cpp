@@ -8,12 +8,10 @@
 
 #include "passes/Tile/ProducerFuser.h"
 #include "dialect/RayTention/RayTention.h"
-#include "dialect/RayTention/Slicer.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace raytention;

@@ -200,6 +200,14 @@ func.func @finalize_C1_reduced(%sf: tensor<1x?x2xf32>, %si: tensor<1x?x0xi32>, %
 
 // -----
 
+func.func @finalize_C1_order(%sf: tensor<1x?x4xf32>, %si: tensor<1x?x0xi32>, %rf: tensor<1x?x0xf32>, %n: tensor<1x2x?x8xf32>, %t: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %c: index, %y: tensor<1x?x8xf32>, %norm: tensor<1x?xf32>) {
+  // expected-error @+1 {{C1: expected the weighted channels of [#rt.centroid, #rt.decay<forward, 0>] in their order, that of the sums, got [#rt.decay<forward, 0>, #rt.centroid]}}
+  %r:3 = rt.finalize [#rt.centroid] of [#rt.centroid, #rt.decay<forward, 0>] reduced [#rt.decay<forward, 0>, #rt.centroid] score(%sf, %si : tensor<1x?x4xf32>, tensor<1x?x0xi32>) reduce(%rf, %si, %n : tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x2x?x8xf32>) lookup(%t[%ids] : tensor<?x8xf32>, tensor<1x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c) outs(%y, %norm, %si : tensor<1x?x8xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>)
+  return
+}
+
+// -----
+
 func.func @finalize_C2(%sf: tensor<1x?x2xf32>, %si: tensor<1x?x0xi32>, %rf: tensor<1x?x0xf32>, %n: tensor<1x2x?x8xf32>, %t: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %y: tensor<1x?x8xf32>, %norm: tensor<1x?xf32>) {
   // expected-error @+1 {{C2: expected sums with C = 1, got 'tensor<1x2x?x8xf32>'}}
   %r:3 = rt.finalize [#rt.centroid] of [#rt.centroid] score(%sf, %si : tensor<1x?x2xf32>, tensor<1x?x0xi32>) reduce(%rf, %si, %n : tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x2x?x8xf32>) lookup(%t[%ids] : tensor<?x8xf32>, tensor<1x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c) outs(%y, %norm, %si : tensor<1x?x8xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>)

@@ -235,22 +235,33 @@ TEST(GradientCheck, MaxScoreGivesToAnyOfTheNearestKeys) {
   }
 }
 
+/// Whether gradients of zero fail; the second of two scores is as given.
+bool failsAsZero(Metric metric, const char *channel, double score,
+                 DType dtype) {
+  double x = metric == Metric::L2 ? score : std::sqrt(score);
+  Problem problem = test::makeProblem(2, {0, 0, 0, 0}, {0, 0, x, 0});
+  problem.channels = test::channels(channel);
+  problem.metric = metric;
+  problem.tau = 1;
+  Answer none(problem, {{0, 1}});
+  for (auto &part : none.parts())
+    std::fill(part.second->values.begin(), part.second->values.end(), 0);
+  CheckReport report = none.check(dtype);
+  return std::any_of(
+      report.items.begin(), report.items.end(),
+      [](const CheckItem &item) { return item.verdict == Verdict::Failed; });
+}
+
 /// The second weight is 6e-39, or 1e-37, and all that there is a gradient of.
 TEST(GradientCheck, WeightsBelowTheSmallestNormalNumberMayBeFlushed) {
   for (Metric metric : {Metric::SqL2, Metric::L2})
-    for (double score : {87.95, 85.0}) {
-      double x = metric == Metric::L2 ? score : std::sqrt(score);
-      Problem problem = test::makeProblem(2, {0, 0, 0, 0}, {0, 0, x, 0});
-      problem.channels = test::channels("entropy");
-      problem.metric = metric;
-      problem.tau = 1;
-      Answer answer(problem, {{0, 1}}), none = answer;
-      for (auto &part : none.parts())
-        std::fill(part.second->values.begin(), part.second->values.end(), 0);
-      bool isFlushed = score > 87.4;
-      EXPECT_EQ(none.check(DType::F32).passed(), isFlushed) << score;
-      EXPECT_EQ(none.check(DType::BF16).passed(), isFlushed) << score;
-      EXPECT_FALSE(none.check(DType::F64).passed());
+    for (const char *channel : {"entropy", "spread"}) {
+      SCOPED_TRACE(channel);
+      for (DType dtype : {DType::F32, DType::BF16}) {
+        EXPECT_FALSE(failsAsZero(metric, channel, 87.95, dtype));
+        EXPECT_TRUE(failsAsZero(metric, channel, 85, dtype));
+      }
+      EXPECT_TRUE(failsAsZero(metric, channel, 87.95, DType::F64));
     }
 }
 

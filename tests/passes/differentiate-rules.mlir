@@ -8,14 +8,12 @@ func.func @distance(%q: tensor<1x4x8xbf16>, %k: tensor<1x5x8xf32>) -> tensor<1x4
   // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[D]] :
   // CHECK-NEXT: ^bb0(%[[DE:.*]]: f32, %{{.*}}: f32):
   // CHECK: %[[FAR:.*]] = arith.cmpf ogt, %[[DE]], %cst
-  // CHECK: %[[DIVISOR:.*]] = arith.select %[[FAR]], %[[DE]], %[[ONE:.*]] : f32
-  // CHECK: %[[INVERSE:.*]] = arith.divf %[[ONE]], %[[DIVISOR]]
-  // CHECK: arith.select %[[FAR]], %[[INVERSE]], %cst
+  // CHECK: arith.select %[[FAR]], %[[DE]], %{{.*}} : f32
   // CHECK: %[[DQ:.*]] = linalg.generic {{.*}}"parallel", "parallel", "reduction", "parallel"]{{.*}} ins(%[[DD]], %[[S]], %[[Q]], %[[K]]
   // CHECK-NEXT: ^bb0(%[[DDE:.*]]: f32, %[[SE:.*]]: f32, %[[QE:.*]]: bf16, %[[KE:.*]]: f32, %{{.*}}: f32):
   // CHECK: %[[WIDE:.*]] = arith.extf %[[QE]] : bf16 to f32
   // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[WIDE]], %[[KE]]
-  // CHECK: %[[SCALED:.*]] = arith.mulf %[[SE]], %[[DIFFERENCE]]
+  // CHECK: %[[SCALED:.*]] = arith.divf %[[DIFFERENCE]], %[[SE]]
   // CHECK: arith.mulf %[[DDE]], %[[SCALED]]
   // CHECK: %[[DK:.*]] = linalg.generic {{.*}}"parallel", "reduction", "parallel", "parallel"]{{.*}} ins(%[[DD]], %[[S]], %[[Q]], %[[K]]
   // CHECK: return %[[DQ]], %[[DK]]

@@ -117,6 +117,10 @@ template <typename Real> void RowBackward<Real>::addSpread(int64_t offset) {
     distances.values[j] += g * p.tau * gradient.weights[j];
     distances.sensitivity[j] += tau0 * w * (2 * rest(j) * all + moved[offset]);
     ownTerms[j] += tau0 * w * gTerms;
+    if (!isFlushed(gradient.weights[j]))
+      continue;
+    scores.open[j] += tau0 * w * all * t; // ddist_j as if it came through dz_j
+    tau.open += all * w * dist(j);
   }
   tau.value += g * meanDistance;
   tau.sensitivity += moved[offset] * mean;

@@ -252,7 +252,8 @@ def RT_SumDifferencesOp : RT_Op<"sum_differences",
     Constraints:
     * C1: coefficients and distances are `[B, Tq, T]`, keys `[B, T, D]`, sums
       `[B, Tq, D]` or `[B, T, D]`, as the side says, queries `[B, Tq, D]`, of one
-      type; queries and keys also of bf16 where that is f32.
+      type; queries and keys also of bf16 where that is f32; the metric is sq_l2
+      or l2, that of the coefficients.
   }];
   let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$coefficients,
     AnyRankedTensor:$queries, AnyRankedTensor:$keys, AnyRankedTensor:$distances,

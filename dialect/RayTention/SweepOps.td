@@ -223,7 +223,8 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure, AttrSizedOperandSegments,
     Constraints:
     * C1: every entry of the lists is a channel, every channel of the first list
       stands in the second, and what keeps something in a reduce state in
-      `reduced`.
+      `reduced`; the weighted channels of `reduced`, where it has any, are those of
+      the second list in its order, that of the sums.
     * C2: the states and sums have the shapes that the second list demands, the
       reduce state that which `reduced` demands.
     * C3: table `[V, D]`, ids `[B, T]`; outs `[B, Tq, S]`, `[B, Tq]`,

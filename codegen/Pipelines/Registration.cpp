@@ -9,7 +9,10 @@
 #include "codegen/Pipelines/Registration.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/Pipelines/CpuPipeline.h"
+#include "codegen/Pipelines/CudaPipeline.h"
 #include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTile/Bufferization.h"
+#include "dialect/RayTile/RayTile.h"
 #include "passes/Decompose/Passes.h"
 #include "passes/Differentiate/Passes.h"
 #include "passes/Fuse/Passes.h"
@@ -17,6 +20,7 @@
 #include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Plan/Passes.h"
 #include "passes/Sweep/Passes.h"
 #include "passes/Tile/Passes.h"
 
@@ -31,10 +35,12 @@
 #include "mlir/Dialect/ControlFlow/Transforms/BufferDeallocationOpInterfaceImpl.h"
 #include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -67,6 +73,7 @@ static void registerBufferizationModels(DialectRegistry &registry) {
   scf::registerBufferDeallocationOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   vector::registerBufferizableOpInterfaceExternalModels(registry);
+  tile::registerBufferization(registry);
 }
 
 namespace {
@@ -84,6 +91,10 @@ static void registerPipelines() {
                              "the streaming form as tasks for CPU workers, "
                              "down to the LLVM dialect",
                              buildCpuPipeline);
+  PassPipelineRegistration<>("rt-cuda",
+                             "the streaming form as kernels for a device and "
+                             "the plan that launches them",
+                             buildCudaPipeline);
   PassPipelineRegistration<ReferenceOptions>(
       "rt-reference", "the materialising reference, down to the LLVM dialect",
       [](OpPassManager &pm, const ReferenceOptions &options) {
@@ -100,13 +111,14 @@ static void registerPipelines() {
 }
 
 void raytention::registerDialects(DialectRegistry &registry) {
-  registry
-      .insert<RayTentionDialect, affine::AffineDialect, arith::ArithDialect,
-              bufferization::BufferizationDialect, cf::ControlFlowDialect,
-              func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-              math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<RayTentionDialect, affine::AffineDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, tensor::TensorDialect, tile::RayTileDialect,
+                  ub::UBDialect, vector::VectorDialect>();
   registerBufferizationModels(registry);
+  linalg::registerTilingInterfaceExternalModels(registry);
   registerGradients(registry);
 }
 
@@ -116,6 +128,7 @@ static void registerUpstreamPasses() {
   bufferization::registerBufferizationPasses();
   registerLinalgPasses();
   memref::registerExpandReallocPass();
+  memref::registerFoldMemRefAliasOpsPass();
   registerLlvmLoweringPasses();
 }
 
@@ -124,6 +137,7 @@ void raytention::registerPasses() {
   registerDecomposePasses();
   registerDifferentiatePasses();
   registerPipelinesPasses();
+  registerPlanPasses();
   registerPipelines();
   registerLlvmCpuPasses();
   registerSweepPasses();

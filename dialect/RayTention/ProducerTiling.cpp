@@ -130,6 +130,10 @@ static Operation *tile(GradRowsOp op, OpBuilder &b, Slicer &slice,
 // The interface, the same for all of them.
 //===----------------------------------------------------------------------===//
 
+/// A dynamic size that is no extent.
+static OpFoldResult getWholeSize(InitOp op, int64_t) { return op.getParts(); }
+static OpFoldResult getWholeSize(Operation *, int64_t) { return {}; }
+
 static RankedTensorType getTileType(Value result, ArrayRef<Axis> axes,
                                     ArrayRef<OpFoldResult> sizes) {
   auto type = cast<RankedTensorType>(result.getType());
@@ -171,7 +175,33 @@ static FailureOr<TilingResult> tileResult(Op op, OpBuilder &b, unsigned number,
       return failure();
     }
   }
-  return tileProducer(op, b, offsets, sizes);
+  TilingResult tile = tileProducer(op, b, offsets, sizes);
+  return TilingResult{tile.tiledOps, {tile.tiledValues[number]},
+                      tile.generatedSlices};
+}
+
+/// The shape of a result: extents along its axes, else what its type says.
+template <typename Op>
+static LogicalResult reifyShapes(Op op, OpBuilder &b,
+                                 ReifiedRankedShapedTypeDims &shapes) {
+  Extents sizes = getExtents(op, b);
+  for (OpResult result : op->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Extents &shape = shapes.emplace_back();
+    for (auto [dim, axis] :
+         llvm::enumerate(getResultAxes(op, result.getResultNumber()))) {
+      if (!type.isDynamicDim(dim))
+        shape.push_back(b.getIndexAttr(type.getDimSize(dim)));
+      else if (axis != Whole)
+        shape.push_back(
+            getValueOrCreateConstantIndexOp(b, op.getLoc(), sizes[axis]));
+      else if (OpFoldResult size = getWholeSize(op, dim))
+        shape.push_back(size);
+      else
+        return failure();
+    }
+  }
+  return success();
 }
 
 #define RT_PRODUCER_TILING(OP)                                                 \
@@ -205,6 +235,10 @@ static FailureOr<TilingResult> tileResult(Op op, OpBuilder &b, unsigned number,
       OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,           \
       ArrayRef<OpFoldResult> sizes) {                                          \
     return tileResult(*this, b, number, offsets, sizes);                       \
+  }                                                                            \
+  LogicalResult OP::reifyResultShapes(                                         \
+      OpBuilder &b, ReifiedRankedShapedTypeDims &shapes) {                     \
+    return reifyShapes(*this, b, shapes);                                      \
   }
 
 RT_PRODUCER_TILING(DistanceOp)

@@ -66,6 +66,12 @@ def RT_ScorePlan : RT_Enum<"ScorePlan", "what the reduce sweep reads", [
   I32EnumAttrCase<"Keep", 0, "keep">,
   I32EnumAttrCase<"Recompute", 1, "recompute">]>;
 
+def RT_Family : RT_Enum<"Family", "the loop nest of an attention", [
+  I32EnumAttrCase<"Fused", 0, "fused">, I32EnumAttrCase<"Stored", 1, "stored">]>;
+def RT_FamilyParameter : EnumParameter<RT_Family> {
+  let defaultValue = "::raytention::Family::Fused";
+}
+
 class RT_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<RayTention_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
@@ -86,9 +92,13 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
   let summary = "how an attention is cut: tile, chunk, split, kept scores";
   let description = [{
     Rows per query tile, keys per chunk, independent key ranges, and whether the
-    scores of a query tile are kept between the sweeps or recomputed. Sizes are
-    1 to 2147483647. Stands on the function as `rt.schedule`; the tiling passes
-    read it where their own options are not given.
+    scores of a query tile are kept between the sweeps or recomputed. In the
+    family `fused` one loop over query tiles does everything for its rows; in
+    `stored` each op is a kernel of its own, and what passes between them
+    stands in global memory. `threads` is the size of a kernel's block; the CPU
+    does not read it. Sizes are 1 to 2147483647. Stands on the function as
+    `rt.schedule`; the tiling passes read it where their own options are not
+    given.
 
     ```mlir
     #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>
@@ -96,9 +106,16 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
   }];
   let parameters = (ins "int64_t":$query_tile, "int64_t":$key_chunk,
                         "int64_t":$split_keys,
-                        EnumParameter<RT_ScorePlan>:$scores);
+                        EnumParameter<RT_ScorePlan>:$scores,
+                        RT_FamilyParameter:$family,
+                        DefaultValuedParameter<"int64_t", "128">:$threads);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let builders = [AttrBuilder<(ins "int64_t":$query_tile,
+    "int64_t":$key_chunk, "int64_t":$split_keys, "ScorePlan":$scores), [{
+      return $_get($_ctxt, query_tile, key_chunk, split_keys, scores,
+                   Family::Fused, 128);
+    }]>];
 }
 
 #endif // RAYTENTION_ATTRIBUTES_TD

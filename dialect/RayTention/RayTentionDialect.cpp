@@ -87,11 +87,13 @@ void RayTentionDialect::printAttribute(Attribute attr,
 LogicalResult
 ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      int64_t queryTile, int64_t keyChunk, int64_t splitKeys,
-                     ScorePlan scores) {
+                     ScorePlan scores, Family family, int64_t threads) {
   if (queryTile < 1 || keyChunk < 1 || splitKeys < 1)
     return emitError() << "expected positive query_tile, key_chunk and "
                           "split_keys, got "
                        << queryTile << ", " << keyChunk << ", " << splitKeys;
+  if (threads < 1 || threads > 1024)
+    return emitError() << "expected threads in [1, 1024], got " << threads;
   // An index of a key is an int32; products of two sizes must not wrap around.
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (queryTile > most || keyChunk > most || splitKeys > most)

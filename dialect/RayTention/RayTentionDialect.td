@@ -10,6 +10,7 @@
 #define RAYTENTION_DIALECT_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
@@ -58,6 +59,8 @@ class RT_Op<string mnemonic, list<Trait> traits = []>
 /// An op that starts from nothing: a loop body may compute the tile it reads.
 class RT_ProducerOp<string mnemonic, list<Trait> traits = []>
     : RT_Op<mnemonic, traits # [Pure,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+      ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
       "generateResultTileValue"]>]>;

@@ -244,8 +244,11 @@ static FailureOr<MergeResult> merge(Op op, OpBuilder &b, Location loc,
       ArrayRef<OpFoldResult> sizes) {                                          \
     Range keys = getIterationDomain(b)[Key];                                   \
     unsigned row = number < 2 ? 1 : 2;                                         \
-    return tile(*this, b, {offsets[0], offsets[row], keys.offset},             \
-                {sizes[0], sizes[row], keys.size});                            \
+    FailureOr<TilingResult> whole =                                            \
+        tile(*this, b, {offsets[0], offsets[row], keys.offset},                \
+             {sizes[0], sizes[row], keys.size});                               \
+    return TilingResult{whole->tiledOps, {whole->tiledValues[number]},         \
+                        whole->generatedSlices};                               \
   }                                                                            \
   FailureOr<SmallVector<Value>> OP::generateInitialTensorForPartialReduction(  \
       OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes,                \

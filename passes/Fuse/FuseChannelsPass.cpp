@@ -9,7 +9,6 @@
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/SweepLayout.h"
 #include "passes/Fuse/Passes.h"
-#include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
@@ -72,20 +71,8 @@ struct FuseChannelsPass
       if (op.getSums())
         sweeps.push_back(op);
     });
-    for (ReduceSweepOp op : sweeps) {
-      if (failed(checkBounded(op)))
-        return signalPassFailure();
+    for (ReduceSweepOp op : sweeps)
       fuse(op);
-    }
-  }
-
-  LogicalResult checkBounded(ReduceSweepOp op) {
-    OpFoldResult size = findSize(op.getDistances(), 2);
-    if (size && getConstantBound(size))
-      return success();
-    return op.emitOpError() << "expected a chunk of keys with a constant bound "
-                               "(run --rt-chunk-keys), got distances of type "
-                            << op.getDistances().getType();
   }
 
   void fuse(ReduceSweepOp op) {

@@ -117,6 +117,8 @@ struct ChunkKeysPass
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
+    if (!isFused(func))
+      return;
     FailureOr<int64_t> size =
         chooseSize(func, "key-chunk", keyChunk, &ScheduleAttr::getKeyChunk);
     FailureOr<bool> keep = choosePlan(func);

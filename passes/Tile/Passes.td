@@ -140,6 +140,38 @@ def SplitKeysPass : Pass<"rt-split-keys", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numSplit", "split", "sweeps split">];
 }
 
+def TileKernelsPass : Pass<"rt-tile-kernels", "::mlir::func::FuncOp"> {
+  let summary = "each op in a parallel loop of its own";
+  let description = [{
+    For functions whose rt.schedule says `family = stored`: each op that reads
+    keys or rows becomes a parallel loop over its own tiles, so that a device
+    runs it as one kernel; what starts an accumulator is part of the kernel that
+    adds to it. With a query chunk, a sequential loop over chunks of rows stands
+    around all of them but the lookup of the keys, which bounds what passes
+    between kernels.
+
+    Before:
+    ```mlir
+    %k = rt.lookup %table[%ids]
+    %d = rt.distance %q, %k
+    %f, %p = rt.score_sweep [...] ins(%d, ...) outs(%f0, %p0)
+    ```
+    After, with query_tile = 16 and key_chunk = 32:
+    ```mlir
+    %k = scf.forall (%b, %j) = (0, 0) to (%B, %T) step (1, 32) { rt.lookup }
+    %d = scf.forall (%b, %i, %j) = ... step (1, 16, 32) { rt.distance }
+    %f, %p = scf.forall (%b, %i) = ... step (1, 16) { rt.init; rt.score_sweep }
+    ```
+  }];
+  let options = [Option<"queryChunk", "query-chunk", "int64_t", "0",
+    "rows of all kernels; 0: all rows at once">];
+  let dependentDialects = ["::raytention::RayTentionDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "ops made kernels">];
+}
+
 def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
   let summary = "each sweep chunk by chunk of keys";
   let description = [{

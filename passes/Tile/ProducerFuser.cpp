@@ -178,5 +178,5 @@ Value ProducerFuser::produce(tensor::ExtractSliceOp slice, OpResult producer) {
   if (failed(tile))
     return {};
   fuse(tile->generatedSlices);
-  return tile->tiledValues[producer.getResultNumber()];
+  return tile->tiledValues.front();
 }

@@ -24,6 +24,11 @@ FailureOr<ScheduleAttr> raytention::getSchedule(func::FuncOp func) {
          << "expected rt.schedule to be #rt.schedule, got " << attr;
 }
 
+bool raytention::isFused(func::FuncOp func) {
+  auto schedule = func->getAttrOfType<ScheduleAttr>("rt.schedule");
+  return !schedule || schedule.getFamily() == Family::Fused;
+}
+
 FailureOr<int64_t> raytention::chooseSize(func::FuncOp func, StringRef option,
                                           int64_t given,
                                           int64_t (ScheduleAttr::*scheduled)()

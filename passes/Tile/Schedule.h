@@ -22,6 +22,9 @@ enum class ScoreChoice { FromSchedule, Keep, Recompute };
 /// the attribute is something else.
 mlir::FailureOr<ScheduleAttr> getSchedule(mlir::func::FuncOp func);
 
+/// Whether a function's schedule is of the family `fused`, or it has none.
+bool isFused(mlir::func::FuncOp func);
+
 /// A size given as an option (0: not given) or by the schedule; an error for
 /// negative ones, naming the option.
 mlir::FailureOr<int64_t> chooseSize(mlir::func::FuncOp func,

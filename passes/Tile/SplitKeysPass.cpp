@@ -122,6 +122,8 @@ struct SplitKeysPass
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
+    if (!isFused(func))
+      return;
     FailureOr<int64_t> count =
         chooseSize(func, "ways", ways, &ScheduleAttr::getSplitKeys);
     if (failed(count))

@@ -172,6 +172,8 @@ struct TileKeysPass : public raytention::impl::TileKeysPassBase<TileKeysPass> {
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
+    if (!isFused(func))
+      return;
     FailureOr<int64_t> chunk =
         chooseSize(func, "key-chunk", keyChunk, &ScheduleAttr::getKeyChunk);
     FailureOr<int64_t> tile =

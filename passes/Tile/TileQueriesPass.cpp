@@ -182,6 +182,8 @@ struct TileQueriesPass
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
+    if (!isFused(func))
+      return;
     FailureOr<int64_t> tile =
         chooseSize(func, "query-tile", queryTile, &ScheduleAttr::getQueryTile);
     if (failed(tile))

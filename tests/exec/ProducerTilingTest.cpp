@@ -117,7 +117,7 @@ TEST_F(ProducerTiling, APartOfAResultIsThatOfTheLoops) {
                                      toSizes(b, {1, 5, 5}), begin, extent);
       auto byResult = op.generateResultTileValue(b, number, begin, extent);
       ASSERT_TRUE(succeeded(byResult));
-      EXPECT_EQ(byResult->tiledValues[number].getType(),
+      EXPECT_EQ(byResult->tiledValues.front().getType(),
                 byLoops.tiledValues[number].getType());
     }
   }

@@ -25,8 +25,9 @@ struct BuiltPlan {
 /// Whether `module` is at the stage that buildPlan() reads: it has kernels.
 bool isPlan(mlir::ModuleOp module);
 
-/// Reads the host function `entry` and the kernels that it launches. What a
-/// plan cannot hold is an error at its operation.
+/// Reads the host function `entry` and the kernels that it launches, which the
+/// plan calls as printCuda does. What a plan cannot hold is an error at its
+/// operation.
 mlir::FailureOr<BuiltPlan> buildPlan(mlir::ModuleOp module,
                                      llvm::StringRef entry);
 

@@ -8,6 +8,7 @@
 
 #include "codegen/Artifact/KernelTable.h"
 #include "codegen/Artifact/PlanTypes.h"
+#include "codegen/CudaCpp/CudaCpp.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
@@ -62,7 +63,7 @@ FailureOr<unsigned> KernelTable::addKernel(gpu::GPUFuncOp func) {
   plan::Kernel kernel;
   if (failed(checkKernel(func)) || failed(addParameters(func, kernel)))
     return failure();
-  kernel.name = func.getName().str();
+  kernel.name = getKernelName(func);
   kernel.module = addModule(func->getParentOfType<gpu::GPUModuleOp>());
   llvm::copy(*func.getKnownBlockSize(), kernel.block.begin());
   kernels.push_back(std::move(kernel));

@@ -99,8 +99,8 @@ static LogicalResult checkAgreement(gpu::LaunchFuncOp launch,
              << index << " to be " << type << ", as the kernel takes, got "
              << given[index];
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
-  for (auto [axis, value] :
-       llvm::enumerate(ArrayRef<Value>{block.x, block.y, block.z})) {
+  Value sizes[] = {block.x, block.y, block.z};
+  for (auto [axis, value] : llvm::enumerate(sizes)) {
     APInt size;
     int64_t wanted = (*func.getKnownBlockSize())[axis];
     if (matchPattern(value, m_ConstantInt(&size)) &&

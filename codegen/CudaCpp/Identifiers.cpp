@@ -84,7 +84,7 @@ bool cuda::isReservedName(StringRef name) {
 
 static bool isGlobalName(StringRef name) {
   static const StringSet<> globals = split(kGlobals);
-  return isReservedName(name) || globals.contains(name);
+  return cuda::isReservedName(name) || globals.contains(name);
 }
 
 std::string cuda::makeIdentifier(StringRef hint) {

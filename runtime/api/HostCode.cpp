@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/HostCode.h"
+#include "passes/Pipelines/Passes.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/MemRefArgument.h"
 

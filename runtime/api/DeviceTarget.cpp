@@ -128,7 +128,7 @@ DeviceTarget::compile(ModuleOp module, const CompileOptions &options) const {
   if (!device)
     return device.takeError();
   auto runner =
-      plan::PlanRunner::load(*device, std::move(built->plan), *sources);
+      plan::PlanRunner::compile(*device, std::move(built->plan), *sources);
   if (!runner)
     return runner.takeError();
   return std::make_unique<DeviceCode>(std::move(*runner), options.workspaceCap);

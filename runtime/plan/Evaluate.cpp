@@ -227,7 +227,10 @@ Expected<View *> Evaluator::findView(const Instruction &in, unsigned operand) {
   View &view = views[in.operands[operand]];
   if (!memories[view.memory].isFreed)
     return &view;
-  return createStringError(Twine(plan::getName(in.op)) +
+  std::string place = plan::getName(in.op).str();
+  if (in.op == Opcode::Launch)
+    place += " of " + plan.kernels[in.immediate].name;
+  return createStringError(place +
                            ": expected a buffer that is still allocated, got "
                            "a freed one");
 }
@@ -345,7 +348,7 @@ Error Evaluator::executeLaunch(const Instruction &in) {
     return wrong("0 bytes of shared memory or more, got " +
                  Twine(command.sharedBytes));
   if (Error error = addArguments(in, command))
-    return prefix("launch of " + kernel.name, std::move(error));
+    return error;
   if (!is_contained(command.grid, 0))
     commands.list.push_back(std::move(command));
   return Error::success();

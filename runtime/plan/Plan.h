@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ unsigned getBits(ElementType type);
 llvm::StringRef getName(ElementType type);
 
 /// A size that is known at run time only.
-constexpr int64_t kDynamic = -1;
+constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
 
 /// What an argument or a value is: a scalar, or a C-order buffer.
 struct Type {

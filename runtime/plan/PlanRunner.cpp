@@ -38,27 +38,34 @@ static Error inOneLine(Error error) {
 // Loading
 //===----------------------------------------------------------------------===//
 
-Expected<PlanRunner> PlanRunner::load(std::shared_ptr<device::Device> device,
-                                      Plan plan,
-                                      ArrayRef<nvrtc::Source> sources) {
+Expected<PlanRunner>
+PlanRunner::create(std::shared_ptr<device::Device> device, Plan plan,
+                   ArrayRef<std::unique_ptr<device::Module>> modules) {
   PlanRunner runner(std::move(device), std::move(plan));
-  std::vector<std::unique_ptr<device::Module>> modules;
-  for (const nvrtc::Source &source : sources) {
-    auto module = runner.owner->loadCuda(source);
-    if (!module)
-      return inOneLine(module.takeError());
-    modules.push_back(std::move(*module));
-  }
   for (const Kernel &kernel : runner.code.kernels) {
     if (kernel.module >= modules.size())
-      return createStringError("expected code for kernel " + kernel.name +
-                               ", got none");
+      return createStringError(
+          "kernel " + kernel.name + ": expected a module of number " +
+          Twine(kernel.module) + ", got " + Twine(modules.size()) + " modules");
     auto loaded = modules[kernel.module]->getKernel(kernel.name);
     if (!loaded)
       return inOneLine(loaded.takeError());
     runner.kernels.push_back(std::move(*loaded));
   }
   return runner;
+}
+
+Expected<PlanRunner> PlanRunner::compile(std::shared_ptr<device::Device> device,
+                                         Plan plan,
+                                         ArrayRef<nvrtc::Source> sources) {
+  std::vector<std::unique_ptr<device::Module>> modules;
+  for (const nvrtc::Source &source : sources) {
+    auto module = device->loadCuda(source);
+    if (!module)
+      return inOneLine(module.takeError());
+    modules.push_back(std::move(*module));
+  }
+  return create(std::move(device), std::move(plan), modules);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,13 +28,16 @@ struct PlanReport {
 /// A plan with its kernels loaded. One run at a time.
 class PlanRunner {
 public:
-  /// Compiles `sources`, which hold the plan's kernels, for the device and
-  /// finds each kernel. Errors: Problem::Missing where the device needs
-  /// something to compile that is not there; BuildFailed; a kernel that is in
-  /// none of the sources, or twice.
-  static llvm::Expected<PlanRunner> load(std::shared_ptr<device::Device> device,
-                                         Plan plan,
-                                         llvm::ArrayRef<nvrtc::Source> sources);
+  /// `modules` hold the plan's kernels, by their number. Errors: a module or a
+  /// kernel that is not there.
+  static llvm::Expected<PlanRunner>
+  create(std::shared_ptr<device::Device> device, Plan plan,
+         llvm::ArrayRef<std::unique_ptr<device::Module>> modules);
+  /// The same from CUDA C++. Errors, in one line: what the device needs to
+  /// compile is missing; the sources do not compile.
+  static llvm::Expected<PlanRunner>
+  compile(std::shared_ptr<device::Device> device, Plan plan,
+          llvm::ArrayRef<nvrtc::Source> sources);
 
   /// Runs and waits. Nothing runs where an error can be told before: those of
   /// evaluate(), a need of more than `workspaceCap` bytes, a buffer smaller

@@ -86,7 +86,8 @@ llvm::Expected<RunReport> PlanProblem::run(Attention &attention, Result &result,
 }
 
 PlanProblem::Result PlanProblem::expected() const {
-  auto attention = llvm::cantFail(Attention::compile(centroidSpec(), {}));
+  static const auto attention =
+      llvm::cantFail(Attention::compile(centroidSpec(), {}));
   Result result;
   llvm::cantFail(run(*attention, result));
   return result;
@@ -100,13 +101,31 @@ static void expectNear(const std::vector<float> &got,
         << what << " " << i;
 }
 
-void test::expectLikeCpu(const std::string &text, const PlanShape &shape) {
-  PlanProblem problem(shape);
-  auto attention = Attention::compileModule(text, centroidSpec(), simt());
-  ASSERT_TRUE(bool(attention)) << llvm::toString(attention.takeError());
-  PlanProblem::Result got, wanted = problem.expected();
-  auto report = problem.run(**attention, got);
-  ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
-  expectNear(got.signals, wanted.signals, "signal");
-  expectNear(got.norm, wanted.norm, "norm");
+std::unique_ptr<Attention> test::compilePlan(const std::string &text,
+                                             int64_t workspaceCap) {
+  CompileOptions options = simt();
+  options.workspaceCap = workspaceCap;
+  auto attention = Attention::compileModule(text, centroidSpec(), options);
+  if (attention)
+    return std::move(*attention);
+  ADD_FAILURE() << llvm::toString(attention.takeError());
+  return nullptr;
+}
+
+void test::expectLikeCpu(Attention &attention,
+                         const std::vector<PlanShape> &shapes) {
+  for (const PlanShape &shape : shapes) {
+    PlanProblem problem(shape);
+    PlanProblem::Result got, wanted = problem.expected();
+    auto report = problem.run(attention, got);
+    ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
+    expectNear(got.signals, wanted.signals, "signal");
+    expectNear(got.norm, wanted.norm, "norm");
+  }
+}
+
+std::string test::runError(Attention &attention) {
+  PlanProblem problem({20, 0, {}});
+  PlanProblem::Result result;
+  return llvm::toString(problem.run(attention, result).takeError());
 }

@@ -55,8 +55,15 @@ private:
   std::vector<int64_t> lengths;
 };
 
-/// Compiles `text` for simt, runs it on `shape` and compares with target cpu.
-void expectLikeCpu(const std::string &text, const PlanShape &shape);
+/// Compiles a plan for simt; null, and a failed test, where that fails.
+std::unique_ptr<Attention> compilePlan(const std::string &text,
+                                       int64_t workspaceCap = 1 << 20);
+
+/// That `attention` computes on each shape what target cpu does.
+void expectLikeCpu(Attention &attention, const std::vector<PlanShape> &shapes);
+
+/// The message of a failed run on 20 keys; "" of a success.
+std::string runError(Attention &attention);
 
 } // namespace raytention::test
 

@@ -30,12 +30,12 @@ static constexpr StringRef kWords =
     "short signed sizeof static static_assert static_cast struct switch "
     "template this thread_local throw true try typedef typeid typename "
     "typeof union unsigned using virtual void volatile wchar_t while xor "
-    "xor_eq"
+    "xor_eq "
     // macros
-    "  NULL STD NOMINMAX THROWBADALLOC alloca assert linux unix va_arg "
-    "va_copy va_end va_start"
+    "NULL STD NOMINMAX THROWBADALLOC alloca assert linux unix va_arg "
+    "va_copy va_end va_start "
     // the text
-    " threadIdx blockIdx blockDim gridDim warpSize rt shared min max ceil "
+    "threadIdx blockIdx blockDim gridDim warpSize rt shared min max ceil "
     "ceilf exp expf exp2 exp2f fabs fabsf floor floorf fma fmaf fmax fmaxf "
     "fmin fminf log logf log2 log2f rsqrt rsqrtf sqrt sqrtf tanh tanhf";
 
@@ -62,9 +62,11 @@ static constexpr StringRef kGlobals =
     "tan tanf tgamma tgammaf trap trunc truncf uint2double ull2double "
     "ullmax ullmin umax umin vprintf y0 y0f y1 y1f yn ynf";
 
-/// Families of names that CUDA has claimed.
-static constexpr StringRef kReservedStarts[] = {"CUDA", "CU_", "NV_",  "atomic",
-                                                "cuda", "nv",  "surf", "tex"};
+/// Families of names that CUDA has claimed: macros, and functions.
+static constexpr StringRef kMacroStarts[] = {"CUDA", "CU_", "NV_", "cuda"};
+static constexpr StringRef kGlobalStarts[] = {
+    "atomic",      "nvcuda", "surf1D", "surf2D", "surf3D",
+    "surfCubemap", "tex1D",  "tex2D",  "tex3D",  "texCubemap"};
 
 static StringSet<> split(StringRef words) {
   SmallVector<StringRef> list;
@@ -75,21 +77,25 @@ static StringSet<> split(StringRef words) {
   return set;
 }
 
+static bool startsWithAny(StringRef name, ArrayRef<StringRef> starts) {
+  return any_of(starts,
+                [&](StringRef start) { return name.starts_with(start); });
+}
+
 bool cuda::isReservedName(StringRef name) {
   static const StringSet<> words = split(kWords);
-  return words.contains(name) || any_of(kReservedStarts, [&](StringRef start) {
-           return name.starts_with(start);
-         });
+  return words.contains(name) || startsWithAny(name, kMacroStarts);
 }
 
 static bool isGlobalName(StringRef name) {
   static const StringSet<> globals = split(kGlobals);
-  return cuda::isReservedName(name) || globals.contains(name);
+  return cuda::isReservedName(name) || globals.contains(name) ||
+         startsWithAny(name, kGlobalStarts);
 }
 
 std::string cuda::makeIdentifier(StringRef hint) {
   std::string name;
-  for (char c : hint.take_front(48)) {
+  for (char c : hint) {
     // Two underscores, and one in front, belong to the implementation.
     bool joins = name.empty() || name.back() == '_';
     if (isAlnum(c))

@@ -19,8 +19,8 @@ namespace raytention::cuda {
 /// C++ or CUDA, a macro, the prelude, a function that the printer calls.
 bool isReservedName(llvm::StringRef name);
 
-/// `hint` as an identifier, at most 48 characters long, that may still be
-/// reserved; "" where it holds no letter.
+/// `hint` as an identifier that may still be reserved; "" where it holds no
+/// letter.
 std::string makeIdentifier(llvm::StringRef hint);
 
 /// See getKernelName in CudaCpp.h.

@@ -43,7 +43,7 @@ StringRef Names::ofDimension(Value memref, unsigned dim) const {
 /// The first name in a location, or "".
 static std::string hintOf(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
-  return name ? makeIdentifier(name.getName()) : "";
+  return name ? makeIdentifier(name.getName().getValue().take_front(48)) : "";
 }
 
 /// What a value is called that nobody named.
@@ -107,9 +107,10 @@ private:
 } // namespace raytention::cuda
 
 std::string NameChooser::declare(StringRef wanted) {
-  std::string name = wanted.str();
-  for (unsigned i = 1; isReservedName(name) || visible.contains(name); ++i)
-    name = (wanted + "_" + Twine(i)).str();
+  std::string base = ((isReservedName(wanted) ? "v_" : "") + wanted).str();
+  std::string name = base;
+  for (unsigned i = 1; visible.contains(name); ++i)
+    name = base + "_" + std::to_string(i);
   visible.insert(name);
   declared.push_back(name);
   return name;

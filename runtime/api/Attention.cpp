@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "raytention/Attention.h"
-#include "runtime/api/AttendBuilder.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/api/Compiler.h"
 #include "runtime/support/Crew.h"
@@ -31,23 +30,6 @@ static Error checkOptions(const CompileOptions &options) {
   return Error::success();
 }
 
-/// The entry of a function and that of its workspace, where it has one.
-static Expected<EntryPoint> lookup(Jit &jit, StringRef function) {
-  EntryPoint point;
-  auto run = jit.lookup<void(void **)>((function + "_entry").str());
-  if (!run)
-    return run.takeError();
-  point.run = *run;
-  std::string name = (function + "_workspace_entry").str();
-  if (!jit.contains(name))
-    return point;
-  auto workspace = jit.lookup<int64_t(void **)>(name);
-  if (!workspace)
-    return workspace.takeError();
-  point.workspace = *workspace;
-  return point;
-}
-
 static Expected<std::unique_ptr<Attention>>
 compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
                     const StringRef *text) {
@@ -61,19 +43,9 @@ compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
   Expected<CompiledModule> module = compileAttend(spec, options, text);
   if (!module)
     return module.takeError();
-  Expected<EntryPoint> forward = lookup(*module->jit, kAttendName);
-  if (!forward)
-    return forward.takeError();
-  EntryPoint backward;
-  if (options.backward) {
-    Expected<EntryPoint> found = lookup(*module->jit, kBackwardName);
-    if (!found)
-      return found.takeError();
-    backward = *found;
-  }
   std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-  return std::make_unique<CompiledAttention>(
-      spec, options, std::move(*module), *forward, backward, elapsed.count());
+  return std::make_unique<CompiledAttention>(spec, std::move(*module),
+                                             elapsed.count());
 }
 
 Expected<std::unique_ptr<Attention>>

@@ -9,16 +9,17 @@
 #ifndef RAYTENTION_RUNTIME_API_COMPILER_H
 #define RAYTENTION_RUNTIME_API_COMPILER_H
 
-#include "codegen/LlvmCpu/Jit.h"
-#include "raytention/Attention.h"
+#include "runtime/api/BackEnd.h"
 
 namespace raytention {
 
 /// What remains of a compilation.
 struct CompiledModule {
-  std::unique_ptr<Jit> jit;
+  std::unique_ptr<BackEnd> code;
   std::string scheduleText; ///< empty for the reference
   int64_t signalWidth = 0, numIndices = 0, numLogSums = 0;
+  bool savesLogSums = false; ///< the forward function has them as a result
+  bool isStreaming = false;  ///< the backward function takes scratch
 };
 
 /// Compiles the attention of `spec`, or the function @attend of `text` where

@@ -10,10 +10,11 @@
 #ifndef RAYTENTION_RUNTIME_API_MEMREFARGUMENT_H
 #define RAYTENTION_RUNTIME_API_MEMREFARGUMENT_H
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 
 namespace raytention {
 
@@ -21,7 +22,7 @@ namespace raytention {
 /// C-order array of any rank up to 4.
 class MemRefArgument {
 public:
-  MemRefArgument(const void *data, std::initializer_list<int64_t> sizes) {
+  MemRefArgument(const void *data, llvm::ArrayRef<int64_t> sizes) {
     size_t rank = sizes.size();
     words[0] = words[1] = reinterpret_cast<intptr_t>(data);
     words[2] = 0;

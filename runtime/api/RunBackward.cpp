@@ -8,11 +8,9 @@
 
 #include "runtime/api/CheckInputs.h"
 #include "runtime/api/CompiledAttention.h"
-#include "runtime/api/MemRefArgument.h"
 #include "runtime/support/FloatEnvironment.h"
 
 #include <algorithm>
-#include <new>
 
 using namespace llvm;
 using namespace raytention;
@@ -36,79 +34,47 @@ Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
                                                    const Gradients &gradients,
                                                    int threads) {
   FloatEnvironment environment;
-  if (!backward.run)
+  if (!module.code->has(BackEnd::Function::Backward))
     return createStringError("expected an attention that was compiled with "
                              "gradients, got one without");
   if (Error error = checkBackward(spec, inputs, residuals, dSignals, gradients,
                                   numIndices(), numLogSums(), threads))
     return error;
-  choosePool(threads);
   RunReport report;
-  report.threads = pool->threads();
+  report.threads = module.code->chooseThreads(threads);
   if (inputs.batch == 0 || inputs.numQueries == 0 || inputs.numKeys == 0) {
     fillZero(inputs, gradients);
     return report;
   }
-  Expected<Scratch> scratch = allocateBackward(inputs);
-  if (!scratch)
-    return scratch.takeError();
+  auto lengths = makeLengths(inputs);
+  if (!lengths)
+    return lengths.takeError();
   Scalars scalars(spec, inputs);
   int64_t b = inputs.batch, tq = inputs.numQueries, t = inputs.numKeys;
-  int64_t d = spec.dModel, v = inputs.vocab, n = spec.numGammas;
-  int64_t offset = inputs.queryOffset;
-  const void *lengths =
-      inputs.lengths ? inputs.lengths : scratch->lengths.get();
+  int64_t d = spec.dModel, n = spec.numGammas, bytes = outputBytes();
   // In the order of the compiled function: its forward's arguments and
   // results, the gradient of the signals, the gradients; streaming code has
   // log-sums among the results, and ends with scratch of its own.
-  std::vector<MemRefArgument> memrefs = {
-      {inputs.queries, {b, tq, d}},
-      {inputs.table, {v, d}},
-      {inputs.ids, {b, t}},
-      {scalars.tau(), {}},
-      {scalars.gammas(), {n}},
-      {lengths, {b}},
-      {residuals.signals, {b, tq, signalWidth()}},
-      {residuals.norm, {b, tq}},
-      {residuals.indices, {b, tq, numIndices()}}};
-  if (isStreaming())
-    memrefs.push_back({residuals.logSums, {b, tq, numLogSums()}});
-  memrefs.insert(memrefs.end(), {{dSignals, {b, tq, signalWidth()}},
-                                 {gradients.queries, {b, tq, d}},
-                                 {gradients.table, {v, d}},
-                                 {gradients.tau, {}},
-                                 {gradients.gammas, {n}}});
-  if (isStreaming())
-    memrefs.insert(memrefs.end(),
-                   {{scratch->parameterParts.get(), {b, tq, 1 + n}},
-                    {scratch->keyGradients.get(), {b, t, d}}});
-  std::vector<void *> arguments;
-  for (MemRefArgument &memref : memrefs)
-    arguments.push_back(memref.address());
-  arguments.insert(arguments.begin() + 5, &offset);
-  Expected<RunReport> run = call(backward, arguments.data(), inputs);
-  if (run)
-    run->workspaceBytes += scratch->backwardBytes;
-  return run;
-}
-
-Expected<CompiledAttention::Scratch>
-CompiledAttention::allocateBackward(const Inputs &inputs) const {
-  Scratch scratch;
-  if (Error error = allocateLengths(inputs, scratch))
-    return error;
-  if (!isStreaming())
-    return scratch;
-  int64_t parts = inputs.batch * inputs.numQueries * (1 + spec.numGammas);
-  int64_t keys = inputs.batch * inputs.numKeys * spec.dModel;
-  scratch.backwardBytes = (parts + keys) * outputBytes();
-  scratch.parameterParts.reset(new (std::nothrow) char[parts * outputBytes()]);
-  scratch.keyGradients.reset(new (std::nothrow) char[keys * outputBytes()]);
-  if (!scratch.parameterParts || !scratch.keyGradients)
-    return createStringError(std::make_error_code(std::errc::not_enough_memory),
-                             "expected " + Twine(scratch.backwardBytes) +
-                                 " bytes of memory for the gradients of the "
-                                 "keys, got a refusal from "
-                                 "the system");
-  return scratch;
+  std::vector<CallArgument> arguments =
+      describeInputs(inputs, scalars, lengths->get());
+  auto add = [&](CallArgument argument) {
+    arguments.push_back(std::move(argument));
+  };
+  add(readArray(residuals.signals, bytes, {b, tq, signalWidth()}));
+  add(readArray(residuals.norm, bytes, {b, tq}));
+  add(readArray(residuals.indices, 4, {b, tq, numIndices()}));
+  if (module.savesLogSums)
+    add(readArray(residuals.logSums, bytes, {b, tq, numLogSums()}));
+  add(readArray(dSignals, bytes, {b, tq, signalWidth()}));
+  add(writeArray(gradients.queries, bytes, {b, tq, d}));
+  add(writeArray(gradients.table, bytes, {inputs.vocab, d}));
+  add(writeArray(gradients.tau, bytes, {}));
+  add(writeArray(gradients.gammas, bytes, {n}));
+  if (module.isStreaming) {
+    // Each row's part in the gradients of tau and the gammas; the gradients of
+    // the keys.
+    add({CallArgument::Role::Scratch, 0, nullptr, bytes, {b, tq, 1 + n}});
+    add({CallArgument::Role::Scratch, 0, nullptr, bytes, {b, t, d}});
+  }
+  return module.code->call(BackEnd::Function::Backward, arguments, t);
 }

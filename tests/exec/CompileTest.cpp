@@ -8,6 +8,7 @@
 
 #include "raytention/Attention.h"
 #include "runtime/api/Compiler.h"
+#include "runtime/api/HostCode.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
@@ -155,7 +156,8 @@ TEST(Compile, StreamingObjectNeedsNoLibrary) {
     options.backward = true;
     CompiledModule module =
         llvm::cantFail(compileAttend(spec, options, nullptr));
-    for (const std::string &symbol : module.jit->undefinedSymbols())
+    for (const std::string &symbol :
+         static_cast<HostCode &>(*module.code).getJit().undefinedSymbols())
       EXPECT_TRUE(symbol == "rt_parallel_for" || symbol == "memcpy" ||
                   symbol == "memset" || symbol == "memmove")
           << symbol;

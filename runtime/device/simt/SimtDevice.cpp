@@ -37,6 +37,7 @@ public:
                              const LaunchShape &shape,
                              ArrayRef<uint8_t> arguments);
   void free(void *memory);
+  int setWorkers(int threads);
 
 private:
   Expected<std::unique_ptr<Buffer>> doAllocate(int64_t bytes) override;
@@ -248,6 +249,17 @@ Expected<simt::Report> SimtDevice::run(const simt::Module &module,
   return simt::launch(module, entry, dim(shape.grid), dim(shape.block),
                       uint32_t(shape.sharedBytes), arguments, memory,
                       options.launch);
+}
+
+int SimtDevice::setWorkers(int threads) {
+  std::lock_guard<std::mutex> lock(mutex);
+  options.launch.threads = threads ? threads : cpu::getDefaultThreads();
+  return options.launch.threads;
+}
+
+int device::setWorkers(Device &device, int threads) {
+  auto *simt = dynamic_cast<SimtDevice *>(&device);
+  return simt ? simt->setWorkers(threads) : 1;
 }
 
 std::shared_ptr<Device> device::createSimtDevice(const SimtOptions &options) {

@@ -40,6 +40,10 @@ private:
 /// there was none, or where it is a kernel of another kind of device.
 std::shared_ptr<const simt::Report> lastReport(const Kernel &kernel);
 
+/// Sets the workers of later launches (0: all cores) and says how many they
+/// are; a device of another kind has none to set, and the answer is 1.
+int setWorkers(Device &device, int threads);
+
 } // namespace raytention::device
 
 #endif // RAYTENTION_RUNTIME_DEVICE_SIMT_SIMTDEVICE_H

@@ -27,8 +27,10 @@ namespace raytention {
 enum class DType { F32, F64, BF16 };
 
 /// Where an attention runs. Reference is the materialising lowering that the
-/// others are checked against: scalar, and quadratic in memory.
-enum class TargetKind { Cpu, Reference };
+/// others are checked against: scalar, and quadratic in memory. Simt executes
+/// the kernels of Cuda on the CPU and finds their faults; both need NVRTC to
+/// compile.
+enum class TargetKind { Cpu, Reference, Simt, Cuda };
 
 /// What is computed: the static part of an attention.
 struct AttentionSpec {
@@ -61,7 +63,11 @@ llvm::Expected<OutputForm> channelForm(llvm::StringRef channel);
 
 /// How it is computed; 0 lets the compiler choose.
 struct Schedule {
+  /// The loop nest: all of a query tile in one kernel or task, or a kernel per
+  /// step with what passes between them stored.
+  enum class Family { Auto, Fused, Stored };
   enum class Scores { Auto, Keep, Recompute };
+  Family family = Family::Auto;
   int64_t queryTile = 0; ///< query rows per task
   int64_t keyChunk = 0;  ///< keys per step of a sweep
   int64_t splitKeys = 1; ///< independent key ranges, merged afterwards
@@ -72,7 +78,7 @@ struct CompileOptions {
   TargetKind target = TargetKind::Cpu;
   Schedule schedule;
   /// Bytes of scratch that one worker may use, everything that is neither
-  /// input nor output counted.
+  /// input nor output counted; on a device, that a whole run may use.
   int64_t workspaceCap = int64_t(64) << 20;
   /// Longest sequence the compiled code is meant for: scores are kept between
   /// the sweeps if that fits the cap. Running a longer one stays correct and
@@ -128,8 +134,10 @@ struct Gradients {
 };
 
 struct RunReport {
+  /// On a device: kernels and allocations, without the copies of inputs and
+  /// outputs.
   double runMs = 0;
-  int threads = 1;
+  int threads = 1; ///< of this machine
   int64_t workspaceBytes = 0;
   int64_t workspaceBytesPerThread = 0;
 };
@@ -150,7 +158,9 @@ public:
                 const CompileOptions &options);
 
   /// Checks the inputs (ids, lengths, tau, gammas), then runs on `threads`
-  /// workers (0: all cores). The result does not depend on `threads`.
+  /// workers (0: all cores; without a meaning on cuda). The result does not
+  /// depend on `threads`. On simt a fault of a kernel (a race, an access out of
+  /// bounds, uninitialised shared memory) is an error.
   virtual llvm::Expected<RunReport>
   run(const Inputs &inputs, const Outputs &outputs, int threads) = 0;
 
@@ -169,8 +179,8 @@ public:
   virtual std::string scheduleText() const = 0; ///< the schedule, as in the IR
 };
 
-/// The IR of `spec` after one stage: "attention", "reference", "sweeps",
-/// "tiled", "fused", "cpu", "llvm".
+/// The IR of `spec` after one stage of the target: "attention", "sweeps",
+/// "tiled", "fused", "cpu", "llvm"; "reference"; an error names them.
 llvm::Expected<std::string> printStage(const AttentionSpec &spec,
                                        const CompileOptions &options,
                                        llvm::StringRef stage);

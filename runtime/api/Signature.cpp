@@ -1,0 +1,105 @@
+//===- Signature.cpp - what compiled functions take -----------------------===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/Signature.h"
+#include "dialect/RayTention/Differentiable.h"
+#include "runtime/api/AttendBuilder.h"
+
+#include "llvm/Support/ScopedPrinter.h"
+
+using namespace mlir;
+using namespace raytention;
+
+namespace {
+
+/// What a function takes and gives while it stands on tensors.
+struct Signature {
+  SmallVector<Type> inputs, results;
+  SmallVector<Type> scratch; ///< what it takes besides, on buffers
+};
+
+} // namespace
+
+static Signature getForwardSignature(ArrayAttr channels,
+                                     const AttentionSpec &spec,
+                                     bool savesLogSums) {
+  OwningOpRef<ModuleOp> model =
+      buildAttendModule(channels, {}, spec, savesLogSums);
+  auto func = model->lookupSymbol<func::FuncOp>(kAttendName);
+  return {SmallVector<Type>(func.getArgumentTypes()),
+          SmallVector<Type>(func.getResultTypes())};
+}
+
+/// As `--rt-differentiate` makes it.
+static Signature getBackwardSignature(const Signature &forward,
+                                      bool isStreaming) {
+  Signature backward;
+  backward.inputs = forward.inputs;
+  llvm::append_range(backward.inputs, forward.results);
+  backward.inputs.push_back(getAdjointType(forward.results.front()));
+  for (Type type : forward.inputs)
+    if (isa<RankedTensorType>(type) && getAdjointType(type))
+      backward.results.push_back(getAdjointType(type));
+  // Streaming: each row's part in the gradients of tau and the gammas, and the
+  // gradients of the keys.
+  if (isStreaming) {
+    auto queries = cast<RankedTensorType>(backward.results.front());
+    auto gammas = cast<RankedTensorType>(backward.results.back());
+    backward.scratch = {
+        queries.clone({ShapedType::kDynamic, ShapedType::kDynamic,
+                       1 + gammas.getDimSize(0)}),
+        queries};
+  }
+  return backward;
+}
+
+/// Whether `func` takes what a run hands over, on tensors or on buffers.
+static llvm::Error checkSignature(func::FuncOp func,
+                                  const Signature &signature) {
+  SmallVector<Type> expected = signature.inputs;
+  bool onBuffers = func.getNumResults() == 0;
+  if (onBuffers) {
+    llvm::append_range(expected, signature.results);
+    llvm::append_range(expected, signature.scratch);
+  }
+  auto mismatch = [&](const Twine &what) {
+    return llvm::createStringError("expected @" + func.getName() + " to have " +
+                                   what);
+  };
+  if (func.getNumArguments() != expected.size())
+    return mismatch(Twine(expected.size()) + " arguments, got " +
+                    Twine(func.getNumArguments()));
+  for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    auto model = dyn_cast<ShapedType>(expected[index]);
+    bool same = shaped && model
+                    ? shaped.getElementType() == model.getElementType() &&
+                          shaped.hasRank() &&
+                          succeeded(verifyCompatibleShape(shaped, model))
+                    : type == expected[index];
+    if (!same)
+      return mismatch("argument " + Twine(index) + " like " +
+                      llvm::to_string(expected[index]) + ", got " +
+                      llvm::to_string(type));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error raytention::checkForward(func::FuncOp func, ArrayAttr channels,
+                                     const AttentionSpec &spec,
+                                     bool savesLogSums) {
+  return checkSignature(func,
+                        getForwardSignature(channels, spec, savesLogSums));
+}
+
+llvm::Error raytention::checkBackward(func::FuncOp func, ArrayAttr channels,
+                                      const AttentionSpec &spec,
+                                      bool savesLogSums, bool isStreaming) {
+  Signature forward = getForwardSignature(channels, spec, savesLogSums);
+  return checkSignature(func, getBackwardSignature(forward, isStreaming));
+}

@@ -21,6 +21,9 @@ public:
 
   const Names &getNames() const { return names; }
 
+  /// Whether the text is a number: also the size of a static dimension.
+  bool isLiteral(mlir::Value value) const;
+
   /// Where any expression may stand.
   std::string whole(mlir::Value value) const;
   /// Beside an operator: a literal with a sign is in parentheses.

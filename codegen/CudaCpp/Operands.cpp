@@ -47,10 +47,13 @@ std::string Operands::atom(Value value) const {
 
 std::string Operands::typed(Value value) const {
   std::string text = whole(value);
+  if (!isLiteral(value))
+    return text;
+  if (value.getType().isInteger(8))
+    return "(signed char)" + atom(value);
   // The least value has its suffix already.
-  bool hasType = !isWide(value.getType()) || !isLiteral(value) ||
-                 text.find("ll") != std::string::npos;
-  return hasType ? text : text + "ll";
+  bool lacksSuffix = isWide(value.getType()) && text.find("ll") == text.npos;
+  return lacksSuffix ? text + "ll" : text;
 }
 
 std::string Operands::asUnsigned(Value value) const {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kernels_gen/prelude/Prelude.h"
 #include "tests/cuda/Support.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -98,12 +99,15 @@ std::vector<float> runKernels(Kernels &kernels, const Problem &problem) {
   return kernels.download<float>(*signals);
 }
 
+std::string centroidText() {
+  auto file = llvm::MemoryBuffer::getFile(RAYTENTION_CENTROID);
+  return file ? (*file)->getBuffer().str() : "";
+}
+
 /// Tiles that are not full, a sequence that ends early, rows at an offset.
 TEST(CudaPlan, Centroid) {
   RT_NVRTC_OR_SKIP(compiler);
-  auto file = llvm::MemoryBuffer::getFile(RAYTENTION_CENTROID);
-  ASSERT_TRUE(bool(file));
-  Kernels kernels = Kernels::ofModule((*file)->getBuffer());
+  Kernels kernels = Kernels::ofModule(centroidText());
   ASSERT_TRUE(kernels.loaded());
   Problem problem = makeProblem();
   std::vector<float> got = runKernels(kernels, problem);
@@ -115,6 +119,18 @@ TEST(CudaPlan, Centroid) {
                     2e-6)
             << "batch " << b << " row " << row << " at " << d;
     }
+}
+
+/// The assembler takes what NVRTC makes of the text and of the prelude's PTX.
+TEST(CudaPlan, AssemblesForHopper) {
+  RT_NVRTC_OR_SKIP(compiler);
+  auto compiled = compiler->compile(
+      raytention::makeKernelSource(printModule(centroidText())), "sm_90a");
+  ASSERT_TRUE(bool(compiled)) << llvm::toString(compiled.takeError());
+  ASSERT_EQ(compiled->kernels.size(), 2u);
+  for (const auto &kernel : compiled->kernels)
+    EXPECT_FALSE(kernel.spills()) << kernel.name;
+  EXPECT_TRUE(compiled->hazards.empty());
 }
 
 } // namespace

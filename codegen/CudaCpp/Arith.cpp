@@ -10,7 +10,6 @@
 #include "codegen/CudaCpp/Types.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -35,8 +34,7 @@ static std::string call(const Operands &operands, const Twine &function,
 static std::string infix(const Operands &operands, StringRef symbol,
                          Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
-  bool literals =
-      matchPattern(a, m_Constant()) && matchPattern(b, m_Constant());
+  bool literals = operands.isLiteral(a) && operands.isLiteral(b);
   std::string left = literals ? operands.typed(a) : operands.atom(a);
   if (left.front() == '-')
     left = "(" + left + ")";

@@ -17,15 +17,13 @@ using namespace mlir;
 using namespace raytention;
 using namespace raytention::cuda;
 
-/// Text that stays within its line of comment.
+/// Text that stays within its line of comment: a backslash at the end would
+/// join the next to it, with blanks behind it too.
 static std::string inOneLine(std::string text) {
   for (char &c : text)
-    if (c == '\n' || c == '\r')
+    if (static_cast<unsigned char>(c) < ' ')
       c = ' ';
-  if (!text.empty() && text.back() == '\\')
-    text += ' ';
-  // A space behind the backslash still joins lines for some compilers.
-  return StringRef(text).ends_with("\\ ") ? text + "." : text;
+  return StringRef(text).rtrim().ends_with("\\") ? text + " ." : text;
 }
 
 /// Of the kernel, or else of the innermost module that has it.

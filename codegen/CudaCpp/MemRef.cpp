@@ -10,7 +10,6 @@
 #include "codegen/CudaCpp/Types.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,27 +27,33 @@ namespace {
 /// in 64 bits.
 class Offset {
 public:
-  void multiply(const std::string &atom, std::optional<int64_t> constant) {
-    if (constant && known)
-      known = *known * *constant;
-    else if (constant == 1 || known == 0)
-      return;
-    else
-      set((isSum ? "(" + text() + ")" : text()) + " * " + atom, false);
+  void multiply(const std::string &factor) {
+    std::optional<int64_t> number = parse(factor);
+    if (number && known)
+      known = int64_t(uint64_t(*known) * uint64_t(*number));
+    else if (known == 1)
+      set(factor, false);
+    else if (number != 1 && known != 0)
+      set((isSum ? "(" + text() + ")" : text()) + " * " + factor, false);
   }
-  void add(const std::string &atom, std::optional<int64_t> constant) {
-    if (constant && known)
-      known = *known + *constant;
-    else if (constant == 0)
-      return;
+  void add(const std::string &term) {
+    std::optional<int64_t> number = parse(term);
+    if (number && known)
+      known = int64_t(uint64_t(*known) + uint64_t(*number));
     else if (known == 0)
-      set(atom, false);
-    else
-      set(text() + " + " + atom, true);
+      set(term, false);
+    else if (number != 0)
+      set(text() + " + " + term, true);
   }
   std::string text() const { return known ? std::to_string(*known) : terms; }
 
 private:
+  static std::optional<int64_t> parse(StringRef text) {
+    int64_t number;
+    if (text.getAsInteger(10, number))
+      return std::nullopt;
+    return number;
+  }
   void set(std::string text, bool sum) {
     terms = std::move(text);
     known.reset();
@@ -64,17 +69,12 @@ private:
 /// The position of an element in a row-major buffer.
 static std::string makeOffset(const Operands &operands, Value memref,
                               ValueRange indices) {
-  auto type = cast<MemRefType>(memref.getType());
   Offset offset;
   for (auto [i, index] : llvm::enumerate(indices)) {
-    std::optional<int64_t> size, position = getConstantIntValue(index);
-    if (!type.isDynamicDim(i))
-      size = type.getDimSize(i);
-    offset.multiply(operands.dimension(memref, i), size);
+    std::string size = operands.dimension(memref, i);
+    offset.multiply(size);
     // The only element of a dimension is its first.
-    if (size == 1)
-      position = 0;
-    offset.add(operands.atom(index), position);
+    offset.add(size == "1" ? "0" : operands.atom(index));
   }
   return offset.text();
 }

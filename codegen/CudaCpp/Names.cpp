@@ -121,21 +121,29 @@ void NameChooser::nameValue(Value value, StringRef fallback) {
   names.values[value] = declare(hint.empty() ? fallback : StringRef(hint));
 }
 
+/// The first name of a memref.dim that reads each size, or "".
+static SmallVector<std::string> dimensionHints(BlockArgument memref) {
+  int64_t rank = cast<MemRefType>(memref.getType()).getRank();
+  SmallVector<std::string> hints(rank);
+  memref.getOwner()->walk([&](memref::DimOp dim) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    bool isOfMemref =
+        dim.getSource() == memref && index && *index >= 0 && *index < rank;
+    if (isOfMemref && hints[*index].empty())
+      hints[*index] = hintOf(dim.getLoc());
+  });
+  return hints;
+}
+
 /// Called `q_rows` where a memref.dim of it is called `rows`, else `q_dim1`.
 void NameChooser::nameDimensions(BlockArgument memref) {
   auto type = cast<MemRefType>(memref.getType());
-  SmallVector<std::string> hints(type.getRank());
-  for (Operation *user : memref.getUsers())
-    if (auto dim = dyn_cast<memref::DimOp>(user))
-      if (std::optional<int64_t> index = dim.getConstantIndex())
-        if (*index >= 0 && *index < type.getRank())
-          hints[*index] = hintOf(dim.getLoc());
-  for (unsigned i = 0; i < hints.size(); ++i) {
+  for (auto [i, hint] : llvm::enumerate(dimensionHints(memref))) {
     if (!type.isDynamicDim(i))
       continue;
-    std::string hint = hints[i].empty() ? "dim" + std::to_string(i) : hints[i];
+    std::string suffix = hint.empty() ? "dim" + std::to_string(i) : hint;
     names.dimensions[{memref, i}] =
-        declare((names.of(memref) + "_" + hint).str());
+        declare((names.of(memref) + "_" + suffix).str());
   }
 }
 
@@ -161,6 +169,14 @@ void NameChooser::nameBlock(Block &block, unsigned depth) {
     visible.erase(declared.back());
 }
 
+/// Whether the text of what a loop yields reads one of its variables: a
+/// variable itself, or a size that may be one.
+static bool readsVariable(scf::ForOp loop, Value yielded) {
+  auto argument = dyn_cast<BlockArgument>(yielded);
+  return (argument && argument.getOwner() == loop.getBody()) ||
+         yielded.getDefiningOp<memref::DimOp>();
+}
+
 /// A result and its iteration variable are one variable of the text.
 void NameChooser::nameLoop(scf::ForOp loop, unsigned depth) {
   bool isOne = loop.getNumResults() == 1;
@@ -174,8 +190,7 @@ void NameChooser::nameLoop(scf::ForOp loop, unsigned depth) {
       hint = hintOf(result.getLoc());
     std::string name = declare(hint.empty() ? "state" : hint);
     names.values[result] = names.values[variable] = name;
-    auto other = dyn_cast<BlockArgument>(yielded);
-    if (other && other != variable && other.getOwner() == loop.getBody())
+    if (yielded != variable && readsVariable(loop, yielded))
       names.next[variable] = declare(name + "_next");
   }
 }

@@ -17,12 +17,18 @@ using namespace mlir;
 using namespace raytention;
 using namespace raytention::cuda;
 
-/// A number, or "" where `value` is not constant.
+/// A literal, or "" where `value` is not constant.
 static std::string literalOf(Value value) {
   Attribute attribute;
   if (matchPattern(value, m_Constant(&attribute)))
     return makeLiteral(attribute);
   return "";
+}
+
+bool Operands::isLiteral(Value value) const {
+  // A name starts with a letter; so does a literal made of bits.
+  std::string text = whole(value);
+  return llvm::isDigit(text.front()) || text.front() == '-';
 }
 
 std::string Operands::whole(Value value) const {
@@ -41,11 +47,13 @@ std::string Operands::atom(Value value) const {
 
 std::string Operands::typed(Value value) const {
   std::string text = whole(value);
-  bool isNumber = llvm::isDigit(text.back());
-  if (isWide(value.getType()) && isNumber && !literalOf(value).empty() &&
-      !StringRef(text).ends_with(" - 1"))
-    text += "ll";
-  return text;
+  if (!isLiteral(value))
+    return text;
+  if (value.getType().isInteger(8))
+    return "(signed char)" + atom(value);
+  // The least value has its suffix already.
+  bool lacksSuffix = isWide(value.getType()) && text.find("ll") == text.npos;
+  return lacksSuffix ? text + "ll" : text;
 }
 
 std::string Operands::asUnsigned(Value value) const {

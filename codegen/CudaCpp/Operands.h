@@ -21,11 +21,15 @@ public:
 
   const Names &getNames() const { return names; }
 
+  /// Whether the text is a number: also the size of a static dimension.
+  bool isLiteral(mlir::Value value) const;
+
   /// Where any expression may stand.
   std::string whole(mlir::Value value) const;
   /// Beside an operator: a literal with a sign is in parentheses.
   std::string atom(mlir::Value value) const;
-  /// Where the literal's own type matters, as in a call: 64 bits have `ll`.
+  /// Where the literal's own type matters, as in a call: 64 bits have `ll`,
+  /// i8 is cast.
   std::string typed(mlir::Value value) const;
   /// `value` as the unsigned type of its width.
   std::string asUnsigned(mlir::Value value) const;

@@ -29,8 +29,6 @@ public:
                                  llvm::ArrayRef<CallArgument> arguments,
                                  int64_t numKeys) override;
 
-  const plan::Plan &getPlan() const { return forward.plan(); }
-
 private:
   plan::PlanRunner forward;
   int64_t workspaceCap;

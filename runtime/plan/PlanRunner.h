@@ -46,7 +46,6 @@ public:
   llvm::Expected<PlanReport> run(llvm::ArrayRef<RunArgument> arguments,
                                  int64_t workspaceCap);
 
-  const Plan &plan() const { return code; }
   device::Device &device() const { return *owner; }
 
 private:

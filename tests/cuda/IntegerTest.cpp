@@ -298,4 +298,22 @@ TEST(CudaIntegers, Constants) {
       {0, 1, -1, 12345678901}, sameBits<int64_t>);
 }
 
+TEST(CudaIntegers, ConstantsOfI8) {
+  RT_NVRTC_OR_SKIP(compiler);
+  auto op = [](const std::string &name, std::function<int8_t(int8_t)> host) {
+    return OpCase<int8_t, int8_t>{
+        name,
+        "  %k = arith.constant -3 : i8\n  %r = arith." + name + " %a, %k : i8",
+        [host](int8_t a, int8_t, int8_t) { return host(a); }};
+  };
+  checkOps<int8_t, int8_t>(
+      "i8", "i8",
+      {op("ceildivsi", [](int8_t a) { return ceilDivide<int8_t>(a, -3); }),
+       op("floordivsi", [](int8_t a) { return floorDivide<int8_t>(a, -3); }),
+       op("divui", [](int8_t a) { return int8_t(uint8_t(a) / 253); }),
+       op("maxui", [](int8_t a) { return int8_t(std::max<uint8_t>(a, 253)); }),
+       op("minsi", [](int8_t a) { return std::min<int8_t>(a, -3); })},
+      edgeValues<int8_t>(), sameBits<int8_t>);
+}
+
 } // namespace

@@ -77,6 +77,26 @@ TEST(CudaLoops, RotatesItsVariables) {
             (Numbers{1, 2, 0, 3}));
 }
 
+/// A size that is a variable is read before the variable changes, too.
+TEST(CudaLoops, YieldsASizeThatIsAVariable) {
+  RT_NVRTC_OR_SKIP(compiler);
+  EXPECT_EQ(run(R"(
+  %shared = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c2, %b = %c3)
+      -> (index, index) {
+    %view = memref.view %shared[%c0][%a] : memref<?xi8, #gpu.address_space<workgroup>> to memref<?xf32, #gpu.address_space<workgroup>>
+    %size = memref.dim %view, %c0 : memref<?xf32, #gpu.address_space<workgroup>>
+    scf.yield %b, %size : index, index
+  }
+  %x = arith.index_cast %r#0 : index to i64
+  %y = arith.index_cast %r#1 : index to i64
+  memref.store %x, %out[%c0] : memref<?xi64>
+  memref.store %y, %out[%c1] : memref<?xi64>
+)",
+                1),
+            (Numbers{3, 2, -1, -1}));
+}
+
 /// What is yielded may be the position, a constant, the variable itself, or a
 /// value from outside.
 TEST(CudaLoops, YieldsOtherValues) {

@@ -27,7 +27,7 @@ using namespace raytention;
 using namespace raytention::device;
 using namespace raytention::test;
 
-std::string test::printKernels(llvm::StringRef kernels) {
+std::string test::printModule(llvm::StringRef text) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::gpu::GPUDialect, mlir::math::MathDialect,
@@ -39,19 +39,24 @@ std::string test::printKernels(llvm::StringRef kernels) {
                                           reasons += diagnostic.str() + "\n";
                                         });
   auto source = std::make_shared<llvm::SourceMgr>();
-  std::string text = "gpu.module @kernels {\n" + kernels.str() + "}\n";
   source->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text),
                              llvm::SMLoc());
   auto module = parseWithNames(source, &context);
   mlir::FailureOr<std::string> printed = mlir::failure();
   if (module)
     printed = printCuda(*module->getOps<mlir::gpu::GPUModuleOp>().begin());
-  EXPECT_TRUE(mlir::succeeded(printed)) << reasons << text;
+  EXPECT_TRUE(mlir::succeeded(printed)) << reasons << text.str();
   return mlir::succeeded(printed) ? *printed : "";
 }
 
-Kernels::Kernels(llvm::StringRef kernels)
-    : text(printKernels(kernels)), target(createSimtDevice()) {
+std::string test::printKernels(llvm::StringRef kernels) {
+  return printModule("gpu.module @kernels {\n" + kernels.str() + "}\n");
+}
+
+Kernels::Kernels() : target(createSimtDevice()) {}
+
+void Kernels::load(std::string source) {
+  text = std::move(source);
   auto loaded = target->loadCuda(makeKernelSource(text));
   if (loaded)
     module = std::move(*loaded);
@@ -59,17 +64,14 @@ Kernels::Kernels(llvm::StringRef kernels)
     ADD_FAILURE() << llvm::toString(loaded.takeError()) << "\n" << text;
 }
 
-void Kernels::launch(llvm::StringRef name, int64_t blocks, int64_t threads,
+void Kernels::launch(llvm::StringRef name, Dim3 grid, Dim3 block,
                      const Arguments &arguments, int64_t sharedBytes) {
   auto kernel = module->getKernel(cuda::mangleKernelName(name));
   if (!kernel) {
     ADD_FAILURE() << llvm::toString(kernel.takeError());
     return;
   }
-  LaunchShape shape;
-  shape.grid.x = blocks;
-  shape.block.x = threads;
-  shape.sharedBytes = sharedBytes;
+  LaunchShape shape{grid, block, sharedBytes};
   EXPECT_EQ(llvm::toString((*kernel)->launch(shape, arguments)), "") << text;
 }
 

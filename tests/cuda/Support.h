@@ -16,15 +16,24 @@
 
 namespace raytention::test {
 
-/// The kernels of a gpu.module, given as its text; "" and a failed test where
-/// they do not parse or print.
+/// A gpu.module as CUDA C++; "" and a failed test where it does not parse or
+/// print.
+std::string printModule(llvm::StringRef module);
+/// The same of the kernels that stand in one.
 std::string printKernels(llvm::StringRef kernels);
 
 /// Kernels printed as CUDA C++, compiled by NVRTC and loaded on the simt
 /// device. What goes wrong fails the test.
 class Kernels {
 public:
-  explicit Kernels(llvm::StringRef kernels);
+  explicit Kernels(llvm::StringRef kernels) : Kernels() {
+    load(printKernels(kernels));
+  }
+  static Kernels ofModule(llvm::StringRef module) {
+    Kernels kernels;
+    kernels.load(printModule(module));
+    return kernels;
+  }
   bool loaded() const { return module != nullptr; }
 
   template <class T>
@@ -39,13 +48,22 @@ public:
     llvm::cantFail(buffer.copyTo(values.data(), buffer.size()));
     return values;
   }
-  /// The kernel of that symbol, with blocks and threads in x.
-  void launch(llvm::StringRef name, int64_t blocks, int64_t threads,
+  /// The kernel of that symbol.
+  void launch(llvm::StringRef name, device::Dim3 grid, device::Dim3 block,
               const device::Arguments &arguments, int64_t sharedBytes = 0);
+  /// The same with blocks and threads in x.
+  void launch(llvm::StringRef name, int64_t blocks, int64_t threads,
+              const device::Arguments &arguments, int64_t sharedBytes = 0) {
+    launch(name, device::Dim3{blocks}, device::Dim3{threads}, arguments,
+           sharedBytes);
+  }
 
   std::string text;
 
 private:
+  Kernels();
+  void load(std::string text);
+
   std::shared_ptr<device::Device> target;
   std::unique_ptr<device::Module> module;
 };

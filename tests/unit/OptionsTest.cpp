@@ -109,6 +109,22 @@ TEST(Options, ReadsValuesInBothForms) {
   EXPECT_TRUE(parseRun({"--backward", "--dtype=f64", "--gradcheck"}).gradcheck);
 }
 
+TEST(Options, KnowsTargetsAndFamilies) {
+  const std::pair<const char *, TargetKind> targets[] = {
+      {"auto", TargetKind::Cpu},
+      {"cpu", TargetKind::Cpu},
+      {"reference", TargetKind::Reference},
+      {"simt", TargetKind::Simt},
+      {"cuda", TargetKind::Cuda}};
+  for (auto [name, target] : targets)
+    EXPECT_EQ(parseRun({"--target", name}).target, target) << name;
+  using Family = Schedule::Family;
+  EXPECT_EQ(parseRun({}).schedule.family, Family::Auto);
+  EXPECT_EQ(parseRun({"--family=fused"}).schedule.family, Family::Fused);
+  EXPECT_EQ(parseRun({"--family=stored", "--target=simt"}).schedule.family,
+            Family::Stored);
+}
+
 TEST(Options, RefusesInOneLine) {
   struct Case {
     std::vector<std::string> args;
@@ -168,8 +184,18 @@ TEST(Options, RefusesInOneLine) {
       {{"run", "--backward=1"}, "got '1'"},
       {{"run", "--schedule", "folded"}, "--schedule folded is not there yet"},
       {{"run", "--math", "tf32"}, "--math tf32 is not there yet"},
-      {{"run", "--target", "cuda"}, "no CUDA target", 3},
-      {{"run", "--target", "simt"}, "no SIMT device", 3}};
+      {{"run", "--family", "loops"}, "auto, fused, stored, got 'loops'"},
+      {{"run", "--ids", "b", "--family", "stored"},
+       "--target simt or cuda with it, got cpu"},
+      {{"run", "--ids", "b", "--family", "stored", "--target", "reference"},
+       "--target simt or cuda with it, got reference"},
+      {{"run", "--ids", "b", "--family", "stored", "--target", "simt",
+        "--scores", "recompute"},
+       "--scores auto or keep with it (it stores them), got recompute"},
+      {{"run", "--ids", "b", "--target", "simt", "--backward"},
+       "(gradients on devices are not there yet), got simt"},
+      {{"run", "--ids", "b", "--target", "cuda", "--backward"},
+       "(gradients on devices are not there yet), got cuda"}};
   for (const Case &c : cases) {
     ToolOutput output = runRt(c.args);
     EXPECT_EQ(output.code, c.code) << c.got;

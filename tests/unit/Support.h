@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_TESTS_UNIT_SUPPORT_H
 #define RAYTENTION_TESTS_UNIT_SUPPORT_H
 
+#include "tests/device/Support.h"
 #include "tools/rt/Npy.h"
 #include "tools/rt/Run.h"
 
@@ -51,11 +52,6 @@ struct ToolOutput {
 };
 ToolOutput runRt(const std::vector<std::string> &args,
                  const tool::CompileFunction &compile = {});
-
-/// The message of a failure, "" of a success.
-template <typename T> std::string messageOf(llvm::Expected<T> value) {
-  return value ? "" : llvm::toString(value.takeError());
-}
 
 } // namespace raytention::test
 

@@ -176,17 +176,22 @@ static Error storeSeed(StringRef name, StringRef value, RunOptions &options) {
 }
 
 static Error storeTarget(StringRef name, StringRef value, RunOptions &options) {
-  if (value == "cuda")
-    return missingError("--target cuda: this build has no CUDA target; use "
-                        "--target cpu");
-  if (value == "simt")
-    return missingError("--target simt: this build has no SIMT device; use "
-                        "--target cpu");
   return parseWord<TargetKind>(name, value,
                                {{"auto", TargetKind::Cpu},
                                 {"cpu", TargetKind::Cpu},
-                                {"reference", TargetKind::Reference}},
+                                {"reference", TargetKind::Reference},
+                                {"simt", TargetKind::Simt},
+                                {"cuda", TargetKind::Cuda}},
                                options.target);
+}
+
+static Error storeFamily(StringRef name, StringRef value, RunOptions &options) {
+  using Family = Schedule::Family;
+  return parseWord<Family>(name, value,
+                           {{"auto", Family::Auto},
+                            {"fused", Family::Fused},
+                            {"stored", Family::Stored}},
+                           options.schedule.family);
 }
 
 static Error storeMath(StringRef name, StringRef value, RunOptions &options) {
@@ -316,9 +321,11 @@ static Error storeScores(StringRef name, StringRef value, RunOptions &options) {
 static const std::vector<Option> &scheduleOptions() {
   static const std::vector<Option> table = {
       {"--target", "auto|cpu|reference|simt|cuda",
-       "where it runs (auto: cpu); reference is slow and plain", storeTarget},
+       "where it runs (auto: cpu); simt is CUDA on the CPU", storeTarget},
       {"--schedule", "auto|direct|folded", "keys by position (auto)",
        storeSchedule},
+      {"--family", "auto|fused|stored",
+       "one loop nest, or a kernel per step (auto)", storeFamily},
       {"--query-tile", "N", "query rows per task (chosen)",
        scheduleOption(&Schedule::queryTile)},
       {"--chunk", "N", "keys per step of a sweep (chosen)",
@@ -331,7 +338,8 @@ static const std::vector<Option> &scheduleOptions() {
        later("no such flag: nothing is skipped")},
       {"--threads", "N", "workers (0: all cores)",
        intOption(&RunOptions::threads, 0, 1024)},
-      {"--workspace-cap", "BYTES", "scratch per worker (67108864)",
+      {"--workspace-cap", "BYTES",
+       "scratch per worker, or of a device (67108864)",
        intOption(&RunOptions::workspaceCap, 1, INT64_MAX)},
       {"--ir", "FILE", "run this module, at any stage, instead",
        pathOption(&RunOptions::irPath)},

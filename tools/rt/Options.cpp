@@ -25,7 +25,17 @@ StringRef dtypeName(DType dtype) {
 }
 
 StringRef targetName(TargetKind target) {
-  return target == TargetKind::Reference ? "reference" : "cpu";
+  switch (target) {
+  case TargetKind::Cpu:
+    return "cpu";
+  case TargetKind::Reference:
+    return "reference";
+  case TargetKind::Simt:
+    return "simt";
+  case TargetKind::Cuda:
+    return "cuda";
+  }
+  llvm_unreachable("every target is listed");
 }
 
 static const Option *findOption(StringRef name) {
@@ -68,6 +78,26 @@ static Error checkGradientOptions(const RunOptions &options) {
   return Error::success();
 }
 
+/// What a target does not do.
+static Error checkTargetOptions(const RunOptions &options) {
+  bool onDevice =
+      options.target == TargetKind::Simt || options.target == TargetKind::Cuda;
+  if (onDevice && options.backward)
+    return usageError("--backward: expected --target cpu or reference with it "
+                      "(gradients on devices are not there yet), got {0}",
+                      targetName(options.target));
+  if (options.schedule.family != Schedule::Family::Stored)
+    return Error::success();
+  if (!onDevice)
+    return usageError("--family stored: expected --target simt or cuda with "
+                      "it, got {0}",
+                      targetName(options.target));
+  if (options.schedule.scores == Schedule::Scores::Recompute)
+    return usageError("--family stored: expected --scores auto or keep with it "
+                      "(it stores them), got recompute");
+  return Error::success();
+}
+
 /// Options that exclude or need each other.
 static Error checkTogether(const RunOptions &options) {
   if (options.textPath.empty() == options.idsPath.empty())
@@ -78,6 +108,8 @@ static Error checkTogether(const RunOptions &options) {
                       "none");
   if (options.textPath.empty() && options.vocabulary)
     return usageError("--vocab: expected --text with it, got --ids");
+  if (Error error = checkTargetOptions(options))
+    return error;
   return checkGradientOptions(options);
 }
 

@@ -85,7 +85,7 @@ void printRunHelp(llvm::raw_ostream &os);
 void printDoctorHelp(llvm::raw_ostream &os);
 
 llvm::StringRef dtypeName(DType dtype);        ///< "f32", "f64" or "bf16"
-llvm::StringRef targetName(TargetKind target); ///< "cpu" or "reference"
+llvm::StringRef targetName(TargetKind target); ///< "cpu", "simt", ...
 
 } // namespace raytention::tool
 

@@ -8,6 +8,8 @@
 
 #include "tools/rt/ToolError.h"
 
+#include "runtime/device/DeviceError.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -33,6 +35,23 @@ static std::string oneLine(llvm::StringRef message) {
   return line;
 }
 
+/// The exit code of an error of a device.
+static int codeOf(device::Problem problem) {
+  switch (problem) {
+  case device::Problem::Missing:
+  case device::Problem::OutOfMemory:
+    return ExitMissing;
+  case device::Problem::Findings:
+  case device::Problem::LaunchFailed:
+    return ExitCheckFailed;
+  case device::Problem::NotSupported:
+  case device::Problem::InvalidArgument:
+  case device::Problem::BuildFailed:
+    return ExitUsage;
+  }
+  llvm_unreachable("every problem is listed");
+}
+
 int reportError(llvm::Error error, llvm::raw_ostream &os) {
   int code = ExitUsage;
   std::string message;
@@ -42,6 +61,8 @@ int reportError(llvm::Error error, llvm::raw_ostream &os) {
     message += info.message();
     if (info.isA<ToolError>())
       code = static_cast<const ToolError &>(info).exitCode();
+    else if (info.isA<device::DeviceError>())
+      code = codeOf(static_cast<const device::DeviceError &>(info).problem());
     else if (info.convertToErrorCode() == std::errc::not_enough_memory)
       code = ExitMissing;
   });

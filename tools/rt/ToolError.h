@@ -63,8 +63,9 @@ llvm::Error missingError(const char *format, Args &&...args) {
 }
 
 /// Prints `error` as one line "rt: error: ..." and returns its exit code: its
-/// own, or that of an error of a library: 3 where memory is missing, else 2 (a
-/// spec it does not support).
+/// own, or that of an error of a library: 3 where memory, a library or a device
+/// is missing, 1 where a kernel did something wrong, else 2 (a spec it does not
+/// support).
 int reportError(llvm::Error error, llvm::raw_ostream &os);
 
 /// `text` between single quotes with unprintable bytes escaped and anything

@@ -186,8 +186,9 @@ private:
         return getValueOrCreateConstantIndexOp(b, loc, part);
       });
       grid[std::min<size_t>(number, 2)] =
-          number < 3 ? count
-                     : arith::MulIOp::create(b, loc, grid[2], count).getResult();
+          number < 3
+              ? count
+              : arith::MulIOp::create(b, loc, grid[2], count).getResult();
     }
     Value block = arith::ConstantIndexOp::create(b, loc, threads);
     gpu::LaunchFuncOp::create(b, loc, kernel, {grid[0], grid[1], grid[2]},

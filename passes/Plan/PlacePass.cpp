@@ -37,7 +37,8 @@ static FailureOr<int64_t> getBytes(memref::AllocOp op) {
   for (OpFoldResult size : op.getMixedSizes()) {
     std::optional<int64_t> bound = getConstantBound(size);
     int64_t product;
-    if (!bound || llvm::MulOverflow(bytes, std::max<int64_t>(*bound, 0), product))
+    if (!bound ||
+        llvm::MulOverflow(bytes, std::max<int64_t>(*bound, 0), product))
       return op.emitOpError()
              << "expected sizes with a constant bound in shared memory, got "
              << op.getType();

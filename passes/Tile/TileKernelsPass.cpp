@@ -1,4 +1,5 @@
-//===- TileKernelsPass.cpp - each op in a parallel loop of its own -*- C++ -*-===//
+//===- TileKernelsPass.cpp - each op in a parallel loop of its own -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -58,12 +59,18 @@ std::optional<TileSizes> getTileSizes(Operation *op, const Sizes &sizes) {
   using Result = std::optional<TileSizes>;
   int64_t rows = sizes.queryTile, keys = sizes.keyChunk;
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<DistanceOp, WeighOp>(
-          [&](auto) -> Result { return TileSizes{1, rows, keys}; })
-      .Case([&](LookupOp) -> Result { return TileSizes{1, keys}; })
-      .Case<ScoreSweepOp, ReduceSweepOp>(
-          [&](auto) -> Result { return TileSizes{1, rows, 0}; })
-      .Case([&](FinalizeOp) -> Result { return TileSizes{1, rows}; })
+      .Case<DistanceOp, WeighOp>([&](auto) -> Result {
+        return TileSizes{1, rows, keys};
+      })
+      .Case([&](LookupOp) -> Result {
+        return TileSizes{1, keys};
+      })
+      .Case<ScoreSweepOp, ReduceSweepOp>([&](auto) -> Result {
+        return TileSizes{1, rows, 0};
+      })
+      .Case([&](FinalizeOp) -> Result {
+        return TileSizes{1, rows};
+      })
       .Case([&](linalg::ContractOp op) -> Result {
         return getTileSizes(op, sizes);
       })
@@ -97,7 +104,8 @@ void dropInitialValues(RewriterBase &rewriter, scf::ForallOp loop) {
 }
 
 /// Tiles `op` by loops of `type`; fuses the producers that `fuses` names.
-LogicalResult tile(RewriterBase &rewriter, Operation *op, ArrayRef<int64_t> sizes,
+LogicalResult tile(RewriterBase &rewriter, Operation *op,
+                   ArrayRef<int64_t> sizes,
                    scf::SCFTilingOptions::LoopType type,
                    llvm::function_ref<bool(Operation *)> fuses) {
   auto tiled = dyn_cast<TilingInterface>(op);

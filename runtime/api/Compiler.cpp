@@ -72,15 +72,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 llvm::Error Lowering::build() {
-  ScheduleAttr schedule;
-  if (target.isStreaming()) {
-    auto chosen = buildSchedule(channels, spec, options);
-    if (!chosen)
-      return chosen.takeError();
-    schedule = *chosen;
-  }
+  auto schedule = target.chooseSchedule(channels, spec, options);
+  if (!schedule)
+    return schedule.takeError();
   DiagnosticCapture diagnostics(channels.getContext());
-  module = buildAttendModule(channels, schedule, spec, savesLogSums());
+  module = buildAttendModule(channels, *schedule, spec, savesLogSums());
   if (failed(verify(*module)))
     return diagnostics.takeError("expected a valid attention");
   return llvm::Error::success();
@@ -102,7 +98,7 @@ llvm::Error Lowering::isolateSymbols() {
 llvm::Error Lowering::addSchedule(func::FuncOp func) {
   if (!target.isStreaming() || func->hasAttr(kScheduleName))
     return llvm::Error::success();
-  auto schedule = buildSchedule(channels, spec, options);
+  auto schedule = target.chooseSchedule(channels, spec, options);
   if (!schedule)
     return schedule.takeError();
   func->setAttr(kScheduleName, *schedule);

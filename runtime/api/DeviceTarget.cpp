@@ -9,11 +9,13 @@
 #include "codegen/Artifact/BuildPlan.h"
 #include "codegen/CudaCpp/CudaCpp.h"
 #include "codegen/Pipelines/CudaPipeline.h"
+#include "dialect/RayTile/RayTile.h"
 #include "kernels_gen/prelude/Prelude.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/CompileTarget.h"
 #include "runtime/api/CompilerContext.h"
 #include "runtime/api/DeviceCode.h"
+#include "runtime/api/DeviceSchedule.h"
 #include "runtime/device/Devices.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/simt/SimtDevice.h"
@@ -22,6 +24,12 @@
 
 using namespace mlir;
 using namespace raytention;
+
+/// Whether kernels hold ops on tiles.
+static bool hasTiles(ModuleOp module) {
+  return module.walk([](tile::ComputeOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
 
 namespace {
 
@@ -40,6 +48,12 @@ public:
 
   bool isStreaming() const override { return true; }
 
+  llvm::Expected<ScheduleAttr>
+  chooseSchedule(ArrayAttr channels, const AttentionSpec &spec,
+                 const CompileOptions &options) const override {
+    return chooseDeviceSchedule(channels, spec, options);
+  }
+
   SmallVector<PipelineStage> getStages(const CompileOptions &) const override {
     return SmallVector<PipelineStage>(getCudaStages());
   }
@@ -52,6 +66,8 @@ public:
                           const CompileOptions &options) const override {
     auto func =
         dyn_cast_or_null<func::FuncOp>(module.lookupSymbol(kAttendName));
+    if (hasTiles(module))
+      return "plan";
     // Without results it is on buffers: a plan, or code for the CPU.
     if (!func || func.getNumResults() == 0)
       return "";

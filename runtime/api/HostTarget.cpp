@@ -61,6 +61,12 @@ class CpuTarget : public HostTarget {
 public:
   bool isStreaming() const override { return true; }
 
+  llvm::Expected<ScheduleAttr>
+  chooseSchedule(ArrayAttr channels, const AttentionSpec &spec,
+                 const CompileOptions &options) const override {
+    return buildSchedule(channels, spec, options);
+  }
+
   SmallVector<PipelineStage>
   getStages(const CompileOptions &options) const override {
     return SmallVector<PipelineStage>(options.backward ? getCpuGradientStages()
@@ -82,6 +88,12 @@ private:
 class ReferenceTarget : public HostTarget {
 public:
   bool isStreaming() const override { return false; }
+
+  llvm::Expected<ScheduleAttr>
+  chooseSchedule(ArrayAttr, const AttentionSpec &,
+                 const CompileOptions &) const override {
+    return ScheduleAttr();
+  }
 
   /// With gradients, the first stage differentiates.
   SmallVector<PipelineStage>

@@ -87,7 +87,8 @@ static bufferization::OneShotBufferizationOptions getOptions() {
       bufferization::LayoutMapOption::IdentityLayoutMap);
   // The body of rt_tile.compute is about tensors and stays so.
   options.opFilter.denyOperation([](Operation *op) {
-    return isa_and_nonnull<tile::ComputeOp>(op->getParentOp());
+    return isa<tile::ComputeOp>(op) ||
+           isa_and_nonnull<tile::ComputeOp>(op->getParentOp());
   });
   return options;
 }

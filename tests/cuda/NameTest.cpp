@@ -133,29 +133,6 @@ TEST(CudaNames, ValuesOfTakenNames) {
   EXPECT_GT(count, 150);
 }
 
-/// Enough variables that any table of names grows on the way.
-TEST(CudaNames, ManyLoopVariables) {
-  RT_NVRTC_OR_SKIP(compiler);
-  std::string body;
-  for (std::string i = "0"; i.size() < 200; i += "0")
-    body += "  %r" + i +
-            ":2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = "
-            "%c0, %b = %n) -> (index, index) {\n"
-            "    %s = arith.addi %a, %b : index\n"
-            "    scf.yield %s, %a : index, index\n  }\n"
-            "  memref.store %r" +
-            i +
-            "#0, %x[] : memref<index>\n"
-            "  memref.store %r" +
-            i + "#1, %x[] : memref<index>\n";
-  Kernels kernels("gpu.func @test(%n: index, %x: memref<index>) kernel "
-                  "attributes {known_block_size = array<i32: 1, 1, 1>} {\n"
-                  "  %c0 = arith.constant 0 : index\n"
-                  "  %c1 = arith.constant 1 : index\n" +
-                  body + "  gpu.return\n}\n");
-  EXPECT_TRUE(kernels.loaded());
-}
-
 TEST(CudaNames, Identifiers) {
   EXPECT_EQ(cuda::makeIdentifier("rows"), "rows");
   EXPECT_EQ(cuda::makeIdentifier("_rows__2_"), "rows_2");

@@ -115,7 +115,7 @@ LogicalResult TaskLowering::lower(MergeOp op) {
     buffer(result) = StateBuffer{*view, 1};
   }
   mergeStates(k, sweep, op.getSweep(), *parts, numParts, merged);
-  if (!op.getSums())
+  if (!op.getSums() || find<StateBuffer>(op.getSums())) // or without elements
     return success();
   auto *sums = get<StateBuffer>(op, op.getPartialSums(), "partial sums");
   if (!sums)

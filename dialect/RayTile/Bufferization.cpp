@@ -11,11 +11,12 @@
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTile/RayTile.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -87,6 +88,19 @@ static FailureOr<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
   return sizes;
 }
 
+/// Where a new buffer comes from, for those who read generated code.
+static Location getNamedLocation(OpResult result) {
+  Operation *op = result.getOwner();
+  std::string name = op->getName().stripDialect().str();
+  if (auto named = dyn_cast<OpAsmOpInterface>(op);
+      named && op->getNumResults() > 1)
+    named.getAsmResultNames([&](Value value, StringRef own) {
+      if (value == result)
+        name += ("_" + own).str();
+    });
+  return NameLoc::get(StringAttr::get(op->getContext(), name), op->getLoc());
+}
+
 static MemRefType getNewBufferType(Value result) {
   auto type = cast<RankedTensorType>(result.getType());
   return MemRefType::get(type.getShape(), type.getElementType());
@@ -97,8 +111,8 @@ static FailureOr<Value> makeBuffer(OpBuilder &b, OpResult result,
   FailureOr<SmallVector<Value>> sizes = getDynamicSizes(b, result);
   if (failed(sizes))
     return failure();
-  return options.createAlloc(b, result.getLoc(), getNewBufferType(result),
-                             *sizes);
+  return options.createAlloc(b, getNamedLocation(result),
+                             getNewBufferType(result), *sizes);
 }
 
 //===----------------------------------------------------------------------===//

@@ -44,8 +44,8 @@ static LogicalResult returnByArguments(func::FuncOp func) {
       return func.emitOpError()
              << "expected results that are tensors, got " << result.getType();
     auto buffer = MemRefType::get(type.getShape(), type.getElementType());
-    if (failed(func.insertArgument(func.getNumArguments(), buffer, {},
-                                   result.getLoc())))
+    Location loc = NameLoc::get(b.getStringAttr("result"), result.getLoc());
+    if (failed(func.insertArgument(func.getNumArguments(), buffer, {}, loc)))
       return failure();
     auto write = bufferization::MaterializeInDestinationOp::create(
         b, result.getLoc(), result, func.getArguments().back());

@@ -33,7 +33,8 @@ public:
 
   void run() {
     for (OpFoldResult size : loop.getMixedUpperBound())
-      sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
+      if (!isOneInteger(size))
+        sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
     Value count = sizes.empty() ? makeIndex(1) : sizes.front();
     for (Value size : ArrayRef(sizes).drop_front())
       count = arith::MulIOp::create(b, loc, count, size);
@@ -55,15 +56,18 @@ private:
     return arith::ConstantIndexOp::create(b, loc, value);
   }
 
-  /// The coordinates of the n-th point, the last dimension fastest.
+  /// The coordinates of the n-th point, the last dimension fastest; those of
+  /// size 1 are 0.
   SmallVector<Value> getPoint(Value number) {
-    SmallVector<Value> point(sizes.size());
+    SmallVector<Value> rest;
     for (size_t dim = sizes.size(); dim-- > 1;) {
-      point[dim] = arith::RemUIOp::create(b, loc, number, sizes[dim]);
+      rest.push_back(arith::RemUIOp::create(b, loc, number, sizes[dim]));
       number = arith::DivUIOp::create(b, loc, number, sizes[dim]);
     }
-    if (!point.empty())
-      point[0] = number;
+    rest.push_back(number);
+    SmallVector<Value> point;
+    for (OpFoldResult size : loop.getMixedUpperBound())
+      point.push_back(isOneInteger(size) ? makeIndex(0) : rest.pop_back_val());
     return point;
   }
 

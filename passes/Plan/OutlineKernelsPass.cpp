@@ -127,6 +127,9 @@ private:
     b.setInsertionPointToStart(&kernel.getBody().front());
     IRMapping map;
     map.map(arguments.getArrayRef(), kernel.getArguments());
+    for (auto [from, to] :
+         llvm::zip(arguments.getArrayRef(), kernel.getArguments()))
+      to.setLoc(from.getLoc());
     for (Operation *op : sunk)
       b.clone(*op, map);
     mapIterations(map);

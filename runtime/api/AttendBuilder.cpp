@@ -144,6 +144,11 @@ OwningOpRef<ModuleOp> raytention::buildAttendModule(ArrayAttr channels,
   if (schedule)
     func->setAttr(kScheduleName, schedule);
   Block *body = func.addEntryBlock();
+  // Generated code is read: its arguments keep their names.
+  static constexpr StringRef names[] = {
+      "queries", "table", "ids", "tau", "gammas", "query_offset", "lengths"};
+  for (auto [value, name] : llvm::zip(body->getArguments(), names))
+    value.setLoc(NameLoc::get(builder.getStringAttr(name)));
   builder.setInsertionPointToStart(body);
   auto argument = [&](unsigned index) { return body->getArgument(index); };
   auto op = AttendOp::create(

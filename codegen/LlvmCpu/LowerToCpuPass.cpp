@@ -52,7 +52,6 @@ private:
   LogicalResult lower(tile::ComputeOp compute, ParameterGradOp op);
   LogicalResult lower(tile::ComputeOp compute, ScatterAddOp op);
   FailureOr<TileLayout> getLayout(scf::ForallOp op);
-  void bringScratch(memref::AllocOp op);
   void setView(Value memref);
 
   func::FuncOp func;
@@ -115,7 +114,8 @@ LogicalResult FunctionLowering::lower(Operation *op) {
       .Case<scf::ForallOp, memref::SubViewOp, tile::ComputeOp>(
           [&](auto typed) { return lower(typed); })
       .Case([&](memref::AllocOp alloc) {
-        bringScratch(alloc);
+        b.setInsertionPointAfter(alloc);
+        setView(alloc);
         return success();
       })
       .Case<memref::CastOp, memref::DimOp, memref::LoadOp, memref::CopyOp,
@@ -165,27 +165,6 @@ LogicalResult FunctionLowering::lower(linalg::LinalgOp op) {
     return op.emitOpError() << "has no loops";
   rewriter.eraseOp(op);
   return success();
-}
-
-/// What passes between two loops is scratch that the caller brings as one more
-/// argument; what only one writes is memory of its own.
-void FunctionLowering::bringScratch(memref::AllocOp op) {
-  llvm::SmallPtrSet<Operation *, 4> users;
-  for (Operation *user : op->getUsers())
-    if (!isa<memref::DeallocOp>(user))
-      users.insert(op->getBlock()->findAncestorOpInBlock(*user));
-  if (users.size() < 2)
-    return setView(op.getResult());
-  unsigned number = func.getNumArguments();
-  (void)func.insertArgument(number, op.getType(), {}, op.getLoc());
-  Value memory = func.getArgument(number);
-  for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
-    if (isa<memref::DeallocOp>(user))
-      user->erase();
-  op.replaceAllUsesWith(memory);
-  op.erase();
-  b.setInsertionPointToStart(&func.getBody().front());
-  setView(memory);
 }
 
 /// The width of the queries, and the step of the loop over tiles or chunks.

@@ -94,6 +94,42 @@ def CpuEntryPass : Pass<"rt-cpu-entry", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numEntries", "entries", "Entry points made">];
 }
 
+def CollectScratchPass : Pass<"rt-collect-scratch", "::mlir::ModuleOp"> {
+  let summary = "what passes between parallel loops, in one argument";
+  let description = [{
+    Buffers that a public function allocates become slices of one more argument,
+    bytes that the caller brings, at multiples of 64 bytes; a function
+    `@NAME_scratch` computes how many from the other arguments. Compiled code
+    then allocates nothing.
+
+    Before:
+    ```mlir
+    func.func @f(%m: memref<?x?xf32>, %n: index) {
+      %s = memref.alloc(%n) : memref<?xf32>
+      scf.forall (%i) in (%n) { ... }
+      scf.forall (%i) in (%n) { ... }
+      memref.dealloc %s : memref<?xf32>
+      return
+    }
+    ```
+    After:
+    ```mlir
+    func.func @f(%m: memref<?x?xf32>, %n: index, %scratch: memref<?xi8>) {
+      %s = memref.view %scratch[%c0][%n] : memref<?xi8> to memref<?xf32>
+      ...
+    }
+    func.func @f_scratch(%m: memref<?x?xf32>, %n: index) -> i64 { ... }
+    ```
+
+    Errors: a size that does not follow from the arguments; another symbol
+    @NAME_scratch.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"numSlices", "num-slices",
+    "buffers that became slices">];
+}
+
 def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
   let summary = "the fused stage to loops on packed panels and vectors";
   let description = [{
@@ -101,7 +137,6 @@ def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
     fused stage) to loops on task-local memory. Here the CPU's choices begin:
     scores stand transposed with a query per vector lane, queries and keys are
     packed in panels, products run in register tiles of explicit multiply-adds.
-    What passes between two parallel loops becomes one more argument.
 
     Before:
     ```mlir

@@ -150,8 +150,7 @@ private:
   template <typename BufferKind>
   const BufferKind *find(mlir::Value value) const {
     auto it = buffers.find(getMemRef(value));
-    return it == buffers.end() ? nullptr
-                               : std::get_if<BufferKind>(&it->second);
+    return it == buffers.end() ? nullptr : std::get_if<BufferKind>(&it->second);
   }
   /// The buffer of a tensor, or an error at `op` that says what was expected.
   template <typename BufferKind>

@@ -173,15 +173,15 @@ static Value buildProduct(OpBuilder &builder, Location loc, Value bytes,
 }
 
 /// Both are at most kMostBytes: their sum does not wrap around.
-static Value buildSum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
+Value raytention::buildSum(OpBuilder &builder, Location loc, Value lhs,
+                           Value rhs) {
   Value sum = builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
   return builder.createOrFold<arith::MinUIOp>(
       loc, sum, makeBytes(builder, loc, kMostBytes));
 }
 
-/// Bytes of one slice, rounded up to the alignment.
-static Value buildSliceBytes(OpBuilder &builder, Location loc,
-                             memref::AllocOp alloc) {
+Value raytention::buildSliceBytes(OpBuilder &builder, Location loc,
+                                  memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   uint64_t fixed =
       DataLayout::closest(alloc).getTypeSize(type.getElementType());

@@ -27,6 +27,14 @@ mlir::FailureOr<mlir::Value> cloneSlice(mlir::OpBuilder &builder,
                                         mlir::Value value,
                                         mlir::IRMapping &mapping);
 
+/// Bytes of what `alloc` asks for, an index: a multiple of kSliceAlignment, and
+/// the largest one where there are more than fit in 63 bits.
+mlir::Value buildSliceBytes(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::memref::AllocOp alloc);
+/// The sum of two such numbers, which stays at the largest one.
+mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value lhs, mlir::Value rhs);
+
 /// The allocations of one parallel loop, in order; their sizes are defined
 /// outside of it.
 class WorkspacePlan {

@@ -25,6 +25,7 @@ static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
 static void buildCpuStage(OpPassManager &pm) {
   pm.addPass(createBufferizePass());
   pm.addPass(createLowerToCpuPass());
+  pm.addPass(createCollectScratchPass());
   pm.addPass(createOutlineTasksPass());
   pm.addPass(createCpuEntryPass());
   pm.addPass(createVerifyStagePass("cpu"));

@@ -126,7 +126,8 @@ FailureOr<unsigned> SymbolIsolator::run() {
 
 std::optional<StringRef> SymbolIsolator::findRoot(StringRef name,
                                                   StringRef &suffix) const {
-  for (StringRef made : {"_workspace_entry", "_workspace", "_entry"})
+  for (StringRef made : {"_workspace_entry", "_workspace", "_scratch_entry",
+                         "_scratch", "_entry"})
     if (name.ends_with(made) && roots.contains(name.drop_back(made.size()))) {
       suffix = made;
       return name.drop_back(made.size());
@@ -170,11 +171,17 @@ bool SymbolIsolator::isMade(SymbolOpInterface symbol, StringRef root,
     return false;
   Type pointer = LLVM::LLVMPointerType::get(symbol->getContext());
   bool isEntry = suffix.ends_with("_entry");
-  bool isWorkspace = suffix.starts_with("_workspace");
-  if (type.getInputs() !=
-      (isEntry ? ArrayRef<Type>(pointer) : from.getInputs()))
+  bool isScratch = suffix.starts_with("_scratch");
+  bool givesBytes = isScratch || suffix.starts_with("_workspace");
+  // The scratch itself comes last, in one argument or in its parts.
+  ArrayRef<Type> inputs = from.getInputs();
+  if (isEntry)
+    inputs = pointer;
+  else if (isScratch)
+    inputs = inputs.take_front(type.getNumInputs());
+  if (type.getInputs() != inputs)
     return false;
-  return isWorkspace
+  return givesBytes
              ? type.getNumResults() == 1 && type.getResult(0).isInteger(64)
              : type.getNumResults() == 0;
 }

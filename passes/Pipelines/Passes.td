@@ -30,8 +30,8 @@ def IsolateSymbolsPass : Pass<"rt-isolate-symbols", "::mlir::ModuleOp"> {
   let description = [{
     Compiled code calls functions by name that the module never mentions:
     `memcpy`, `malloc`, `expf`, `rt_parallel_for`; and passes make functions
-    beside a public one, `@NAME_workspace`, `@NAME_entry` and
-    `@NAME_workspace_entry`. A definition of such a name would be taken for
+    beside a public one, `@NAME_workspace`, `@NAME_scratch`, `@NAME_entry` and
+    the entries of the first two. A definition of such a name would be taken for
     theirs. So every private definition gets a name that none of them has, and
     internal linkage; public functions keep theirs, and one that collides is an
     error. With `entries` set, only those functions, and what passes made beside

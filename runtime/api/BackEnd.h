@@ -17,11 +17,10 @@ namespace raytention {
 
 /// What a compiled function takes: an index, or a C-order array.
 struct CallArgument {
-  /// Scratch is an array that only compiled code sees.
-  enum class Role { Index, In, Out, Scratch };
+  enum class Role { Index, In, Out };
   Role role = Role::Index;
   int64_t index = 0;
-  /// Null: an output that is not wanted, scratch, or no elements.
+  /// Null: an output that is not wanted, or no elements.
   void *data = nullptr;
   int64_t elementBytes = 0;
   std::vector<int64_t> sizes;

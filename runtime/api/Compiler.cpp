@@ -111,8 +111,7 @@ llvm::Error Lowering::checkFunctions(func::FuncOp forward) {
   if (llvm::Error error = isolateSymbols())
     return error;
   auto backward = module->lookupSymbol<func::FuncOp>(kBackwardName);
-  return backward ? checkBackward(backward, channels, spec, savesLogSums(),
-                                  target.isStreaming())
+  return backward ? checkBackward(backward, channels, spec, savesLogSums())
                   : llvm::Error::success();
 }
 
@@ -167,8 +166,7 @@ llvm::Error Lowering::checkBuffers() {
   auto func = module->lookupSymbol<func::FuncOp>(kBackwardName);
   if (!func || !options.backward)
     return llvm::Error::success();
-  return checkBackward(func, channels, spec, savesLogSums(),
-                       target.isStreaming());
+  return checkBackward(func, channels, spec, savesLogSums());
 }
 
 static std::string getScheduleText(ModuleOp module) {
@@ -182,7 +180,6 @@ llvm::Expected<CompiledModule> Lowering::compile() {
   result.scheduleText = getScheduleText(*module);
   result.signalWidth = getSignalWidth(channels, spec.dModel);
   result.numIndices = getNumCopies(channels);
-  result.isStreaming = target.isStreaming();
   result.savesLogSums = savesLogSums();
   if (result.savesLogSums)
     result.numLogSums = GradientLayout::get(channels).numSaved;

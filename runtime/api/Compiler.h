@@ -19,7 +19,6 @@ struct CompiledModule {
   std::string scheduleText; ///< empty for the reference
   int64_t signalWidth = 0, numIndices = 0, numLogSums = 0;
   bool savesLogSums = false; ///< the forward function has them as a result
-  bool isStreaming = false;  ///< the backward function takes scratch
 };
 
 /// Compiles the attention of `spec`, or the function @attend of `text` where

@@ -11,7 +11,10 @@
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/MemRefArgument.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <chrono>
+#include <limits>
 #include <new>
 
 using namespace llvm;
@@ -21,20 +24,24 @@ using namespace raytention;
 // Compiling
 //===----------------------------------------------------------------------===//
 
-/// The entry of a function and that of its workspace, where it has one.
+/// The entries of a function and of what counts bytes for it, where it has
+/// them.
 static Expected<EntryPoint> lookup(Jit &jit, StringRef function) {
   EntryPoint point;
   auto run = jit.lookup<void(void **)>((function + "_entry").str());
   if (!run)
     return run.takeError();
   point.run = *run;
-  std::string name = (function + "_workspace_entry").str();
-  if (!jit.contains(name))
-    return point;
-  auto workspace = jit.lookup<int64_t(void **)>(name);
-  if (!workspace)
-    return workspace.takeError();
-  point.workspace = *workspace;
+  for (auto [suffix, count] : {std::pair("_workspace_entry", &point.workspace),
+                               {"_scratch_entry", &point.scratch}}) {
+    std::string name = (function + suffix).str();
+    if (!jit.contains(name))
+      continue;
+    auto found = jit.lookup<int64_t(void **)>(name);
+    if (!found)
+      return found.takeError();
+    *count = *found;
+  }
   return point;
 }
 
@@ -79,12 +86,16 @@ namespace {
 class HostArguments {
 public:
   Error add(ArrayRef<CallArgument> arguments);
+  /// Bytes for the code itself, as one more argument.
+  Error addScratch(int64_t bytes);
   void **pointers() { return addresses.data(); }
 
   int64_t scratchBytes = 0;
 
 private:
   Error add(const CallArgument &argument);
+  /// Memory of the arguments' own, on a cache line.
+  Expected<void *> allocate(int64_t bytes);
 
   std::vector<std::unique_ptr<char[]>> own;
   std::vector<std::unique_ptr<MemRefArgument>> memrefs;
@@ -102,6 +113,32 @@ Error HostArguments::add(ArrayRef<CallArgument> arguments) {
   return Error::success();
 }
 
+Expected<void *> HostArguments::allocate(int64_t bytes) {
+  constexpr int64_t line = 64;
+  std::unique_ptr<char[]> memory;
+  if (bytes <= std::numeric_limits<int64_t>::max() - line)
+    memory.reset(new (std::nothrow) char[bytes + line]);
+  if (!memory)
+    return createStringError(
+        std::make_error_code(std::errc::not_enough_memory),
+        "expected " + Twine(bytes) +
+            " bytes of memory for an array that was not given, got a refusal "
+            "from the system");
+  own.push_back(std::move(memory));
+  uintptr_t address = reinterpret_cast<uintptr_t>(own.back().get());
+  return reinterpret_cast<void *>(alignTo(address, line));
+}
+
+Error HostArguments::addScratch(int64_t bytes) {
+  Expected<void *> memory = allocate(bytes);
+  if (!memory)
+    return memory.takeError();
+  scratchBytes = bytes;
+  memrefs.push_back(std::make_unique<MemRefArgument>(*memory, bytes));
+  addresses.push_back(memrefs.back()->address());
+  return Error::success();
+}
+
 Error HostArguments::add(const CallArgument &argument) {
   if (argument.role == CallArgument::Role::Index) {
     indices.push_back(argument.index);
@@ -109,18 +146,11 @@ Error HostArguments::add(const CallArgument &argument) {
     return Error::success();
   }
   void *data = argument.data;
-  if (!data && argument.role != CallArgument::Role::In) {
-    int64_t bytes = argument.bytes();
-    own.emplace_back(new (std::nothrow) char[bytes + 1]);
-    data = own.back().get();
-    if (!data)
-      return createStringError(
-          std::make_error_code(std::errc::not_enough_memory),
-          "expected " + Twine(bytes) +
-              " bytes of memory for an array that was not given, got a refusal "
-              "from the system");
-    if (argument.role == CallArgument::Role::Scratch)
-      scratchBytes += bytes;
+  if (!data && argument.role == CallArgument::Role::Out) {
+    Expected<void *> memory = allocate(argument.bytes());
+    if (!memory)
+      return memory.takeError();
+    data = *memory;
   }
   memrefs.push_back(std::make_unique<MemRefArgument>(data, argument.sizes));
   addresses.push_back(memrefs.back()->address());
@@ -147,6 +177,9 @@ Expected<RunReport> HostCode::call(Function function,
   if (Error error = given.add(arguments))
     return error;
   const EntryPoint &point = entry(function);
+  if (point.scratch)
+    if (Error error = given.addScratch(point.scratch(given.pointers())))
+      return error;
   if (Error error = checkWorkspace(point, given.pointers(), numKeys))
     return error;
   using Clock = std::chrono::steady_clock;

@@ -19,6 +19,8 @@ namespace raytention {
 struct EntryPoint {
   void (*run)(void **arguments) = nullptr;          ///< null: not compiled
   int64_t (*workspace)(void **arguments) = nullptr; ///< null: it uses none
+  /// Bytes that it takes as one more argument; null: it takes none.
+  int64_t (*scratch)(void **arguments) = nullptr;
 };
 
 /// Code of the JIT, run on a pool of workers.

@@ -50,11 +50,11 @@ Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
   if (!lengths)
     return lengths.takeError();
   Scalars scalars(spec, inputs);
-  int64_t b = inputs.batch, tq = inputs.numQueries, t = inputs.numKeys;
+  int64_t b = inputs.batch, tq = inputs.numQueries;
   int64_t d = spec.dModel, n = spec.numGammas, bytes = outputBytes();
   // In the order of the compiled function: its forward's arguments and
   // results, the gradient of the signals, the gradients; streaming code has
-  // log-sums among the results, and ends with scratch of its own.
+  // log-sums among the results.
   std::vector<CallArgument> arguments =
       describeInputs(inputs, scalars, lengths->get());
   auto add = [&](CallArgument argument) {
@@ -70,11 +70,6 @@ Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
   add(writeArray(gradients.table, bytes, {inputs.vocab, d}));
   add(writeArray(gradients.tau, bytes, {}));
   add(writeArray(gradients.gammas, bytes, {n}));
-  if (module.isStreaming) {
-    // Each row's part in the gradients of tau and the gammas; the gradients of
-    // the keys.
-    add({CallArgument::Role::Scratch, 0, nullptr, bytes, {b, tq, 1 + n}});
-    add({CallArgument::Role::Scratch, 0, nullptr, bytes, {b, t, d}});
-  }
-  return module.code->call(BackEnd::Function::Backward, arguments, t);
+  return module.code->call(BackEnd::Function::Backward, arguments,
+                           inputs.numKeys);
 }

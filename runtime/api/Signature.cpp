@@ -20,7 +20,6 @@ namespace {
 /// What a function takes and gives while it stands on tensors.
 struct Signature {
   SmallVector<Type> inputs, results;
-  SmallVector<Type> scratch; ///< what it takes besides, on buffers
 };
 
 } // namespace
@@ -36,8 +35,7 @@ static Signature getForwardSignature(ArrayAttr channels,
 }
 
 /// As `--rt-differentiate` makes it.
-static Signature getBackwardSignature(const Signature &forward,
-                                      bool isStreaming) {
+static Signature getBackwardSignature(const Signature &forward) {
   Signature backward;
   backward.inputs = forward.inputs;
   llvm::append_range(backward.inputs, forward.results);
@@ -45,17 +43,17 @@ static Signature getBackwardSignature(const Signature &forward,
   for (Type type : forward.inputs)
     if (isa<RankedTensorType>(type) && getAdjointType(type))
       backward.results.push_back(getAdjointType(type));
-  // Streaming: each row's part in the gradients of tau and the gammas, and the
-  // gradients of the keys.
-  if (isStreaming) {
-    auto queries = cast<RankedTensorType>(backward.results.front());
-    auto gammas = cast<RankedTensorType>(backward.results.back());
-    backward.scratch = {
-        queries.clone({ShapedType::kDynamic, ShapedType::kDynamic,
-                       1 + gammas.getDimSize(0)}),
-        queries};
-  }
   return backward;
+}
+
+/// Whether the last argument is bytes that @NAME_scratch counts.
+static bool hasScratch(func::FuncOp func) {
+  auto module = func->getParentOfType<ModuleOp>();
+  auto count = module ? module.lookupSymbol<func::FuncOp>(
+                            (func.getName() + "_scratch").str())
+                      : func::FuncOp();
+  return count && count.isPublic() && count.getNumResults() == 1 &&
+         func.getNumArguments() > 0;
 }
 
 /// Whether `func` takes what a run hands over, on tensors or on buffers.
@@ -65,7 +63,8 @@ static llvm::Error checkSignature(func::FuncOp func,
   bool onBuffers = func.getNumResults() == 0;
   if (onBuffers) {
     llvm::append_range(expected, signature.results);
-    llvm::append_range(expected, signature.scratch);
+    if (hasScratch(func))
+      expected.push_back(func.getArgumentTypes().back());
   }
   auto mismatch = [&](const Twine &what) {
     return llvm::createStringError("expected @" + func.getName() + " to have " +
@@ -99,7 +98,7 @@ llvm::Error raytention::checkForward(func::FuncOp func, ArrayAttr channels,
 
 llvm::Error raytention::checkBackward(func::FuncOp func, ArrayAttr channels,
                                       const AttentionSpec &spec,
-                                      bool savesLogSums, bool isStreaming) {
+                                      bool savesLogSums) {
   Signature forward = getForwardSignature(channels, spec, savesLogSums);
-  return checkSignature(func, getBackwardSignature(forward, isStreaming));
+  return checkSignature(func, getBackwardSignature(forward));
 }

@@ -16,15 +16,14 @@
 namespace raytention {
 
 /// Whether the forward function takes what a run hands over, on tensors or on
-/// buffers. `savesLogSums`: log-sums are among its results.
+/// buffers; there, with @NAME_scratch beside it, bytes at the end.
+/// `savesLogSums`: log-sums are among its results.
 llvm::Error checkForward(mlir::func::FuncOp func, mlir::ArrayAttr channels,
                          const AttentionSpec &spec, bool savesLogSums);
 
-/// The same of the backward function. `isStreaming`: on buffers it takes
-/// scratch at the end.
+/// The same of the backward function.
 llvm::Error checkBackward(mlir::func::FuncOp func, mlir::ArrayAttr channels,
-                          const AttentionSpec &spec, bool savesLogSums,
-                          bool isStreaming);
+                          const AttentionSpec &spec, bool savesLogSums);
 
 } // namespace raytention
 

@@ -20,6 +20,10 @@ namespace {
 const char *const kNames[] = {"attend_entry",
                               "attend_workspace",
                               "attend_workspace_entry",
+                              "attend_scratch",
+                              "attend_scratch_entry",
+                              "attend_backward_scratch",
+                              "attend_backward_scratch_entry",
                               "attend_backward_entry",
                               "attend_backward_workspace",
                               "attend_backward_workspace_entry",
@@ -162,7 +166,8 @@ TEST_P(Symbols, PublicFunctionsThatNobodyCallsChangeNothing) {
   std::string symbols;
   for (const char *name : kNames)
     if (!llvm::StringRef(name).ends_with("_entry") &&
-        !llvm::StringRef(name).ends_with("_workspace"))
+        !llvm::StringRef(name).ends_with("_workspace") &&
+        !llvm::StringRef(name).ends_with("_scratch"))
       symbols += define("", name);
   symbols += "memref.global @y0f : memref<4xf32> = dense<1.0>\n";
   expectSame(addSymbols(symbols));
@@ -208,8 +213,9 @@ void expectRefused(const std::string &message, llvm::StringRef name) {
 TEST_P(Symbols, PublicNamesThatTheCompilerGivesAreRefused) {
   for (const char *name :
        {"attend_entry", "attend_workspace", "attend_workspace_entry",
-        "attend_backward_entry", "attend_backward_workspace",
-        "attend_backward_workspace_entry"}) {
+        "attend_scratch", "attend_scratch_entry", "attend_backward_entry",
+        "attend_backward_workspace", "attend_backward_workspace_entry",
+        "attend_backward_scratch", "attend_backward_scratch_entry"}) {
     expectRefused(errorOf(define("", name)), name);
     expectRefused(errorOf(std::string("func.func @") + name +
                           "(%p: !llvm.ptr) { return }\n"),

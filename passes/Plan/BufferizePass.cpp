@@ -8,6 +8,7 @@
 
 #include "dialect/RayTile/Bufferization.h"
 #include "passes/Plan/Passes.h"
+#include "passes/Plan/WriteInPlace.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -126,8 +127,10 @@ struct BufferizePass
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(),
                                                         getOptions(), state)))
       return signalPassFailure();
-    for (func::FuncOp func : functions)
+    for (func::FuncOp func : functions) {
+      writeInPlace(func);
       freeBuffers(func);
+    }
   }
 
   static bool hasTensors(func::FuncOp func) {

@@ -9,6 +9,7 @@
 
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Tile/Bounds.h"
+#include "passes/Tile/Cleanup.h"
 #include "passes/Tile/Passes.h"
 #include "passes/Tile/ProducerFuser.h"
 #include "passes/Tile/SequenceLength.h"
@@ -20,12 +21,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace raytention {
@@ -244,7 +242,7 @@ struct TileKernelsPass
       if (failed(tile(rewriter, finish, {0, queryChunk}, LoopType::ForOp,
                       [](Operation *op) { return !isa<LookupOp>(op); })))
         return failure();
-    cleanUpOps(func);
+    cleanUp(func);
     return success();
   }
 
@@ -271,18 +269,10 @@ struct TileKernelsPass
       ++numKernels;
     }
     dropEmptySlices(rewriter, func);
-    cleanUpOps(func);
+    cleanUp(func);
     func.walk([&](scf::ForallOp loop) { dropInitialValues(rewriter, loop); });
-    cleanUpOps(func);
+    cleanUp(func);
     return success();
-  }
-
-  /// Removes what lost its users, and what is there twice.
-  static void cleanUpOps(func::FuncOp func) {
-    IRRewriter rewriter(func.getContext());
-    (void)simplifyRegions(rewriter, func->getRegions());
-    DominanceInfo dominance(func);
-    eliminateCommonSubExpressions(rewriter, dominance, func);
   }
 };
 

@@ -30,12 +30,13 @@ static std::string call(const Operands &operands, const Twine &function,
       .str();
 }
 
-/// a op b. Of two literals the first gives the type.
+/// a op b. Of two literals, and in a shift, the first gives the type.
 static std::string infix(const Operands &operands, StringRef symbol,
                          Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
-  bool literals = operands.isLiteral(a) && operands.isLiteral(b);
-  std::string left = literals ? operands.typed(a) : operands.atom(a);
+  bool givesType =
+      (operands.isLiteral(a) && operands.isLiteral(b)) || symbol == ">>";
+  std::string left = givesType ? operands.typed(a) : operands.atom(a);
   if (left.front() == '-')
     left = "(" + left + ")";
   return left + " " + symbol.str() + " " + operands.atom(b);

@@ -27,10 +27,9 @@ LogicalResult Emitter::emitBlock(Block &block) {
   return success();
 }
 
-LogicalResult Emitter::define(Value result, const Twine &expression) {
+void Emitter::define(Value result, const Twine &expression) {
   os << getCType(result.getType()) << " " << operands.getNames().of(result)
      << " = " << expression << ";\n";
-  return success();
 }
 
 static LogicalResult checkConstant(arith::ConstantOp op) {
@@ -80,8 +79,10 @@ LogicalResult Emitter::emit(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "arith" || dialect == "math") {
     FailureOr<std::string> expression = makeExpression(operands, op);
-    return failed(expression) ? failure()
-                              : define(op->getResult(0), *expression);
+    if (failed(expression))
+      return failure();
+    define(op->getResult(0), *expression);
+    return success();
   }
   if (dialect == "scf")
     return emitScf(*this, op);

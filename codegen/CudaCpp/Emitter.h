@@ -25,7 +25,7 @@ public:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emit(mlir::Operation *op);
   /// `type name = expression;`
-  mlir::LogicalResult define(mlir::Value result, const llvm::Twine &expression);
+  void define(mlir::Value result, const llvm::Twine &expression);
 
   Operands operands;
   mlir::raw_indented_ostream os;

@@ -16,8 +16,9 @@ using namespace raytention::cuda;
 
 template <class Op>
 static LogicalResult emitId(Emitter &emitter, Op op, StringRef variable) {
-  return emitter.define(op, variable + "." +
-                                gpu::stringifyDimension(op.getDimension()));
+  emitter.define(op,
+                 variable + "." + gpu::stringifyDimension(op.getDimension()));
+  return success();
 }
 
 static LogicalResult emitSharedMemory(Emitter &emitter,

@@ -90,8 +90,9 @@ static std::string makeElement(const Operands &operands, Value memref,
 //===----------------------------------------------------------------------===//
 
 static LogicalResult emitLoad(Emitter &emitter, memref::LoadOp op) {
-  return emitter.define(
+  emitter.define(
       op, makeElement(emitter.operands, op.getMemRef(), op.getIndices()));
+  return success();
 }
 
 static LogicalResult emitStore(Emitter &emitter, memref::StoreOp op) {

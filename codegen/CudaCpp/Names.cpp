@@ -189,7 +189,6 @@ void NameChooser::nameLoop(scf::ForOp loop, unsigned depth) {
     if (hint.empty())
       hint = hintOf(result.getLoc());
     std::string name = declare(hint.empty() ? "state" : hint);
-    // Not in one expression: the second entry may move the first.
     names.values[result] = name;
     names.values[variable] = name;
     if (yielded != variable && readsVariable(loop, yielded))

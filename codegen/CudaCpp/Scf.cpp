@@ -61,7 +61,7 @@ static LogicalResult emitFor(Emitter &emitter, scf::ForOp loop) {
            << type;
   for (auto [variable, init] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs()))
-    (void)emitter.define(variable, operands.whole(init));
+    emitter.define(variable, operands.whole(init));
 
   std::string i = operands.getNames().of(loop.getInductionVar()).str();
   std::string step = operands.whole(loop.getStep());

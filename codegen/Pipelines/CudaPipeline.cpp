@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Pipelines/CudaPipeline.h"
+#include "codegen/Target/Passes.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/SweepPipeline.h"
 #include "passes/Plan/Passes.h"
@@ -20,6 +21,11 @@
 
 using namespace mlir;
 using namespace raytention;
+
+static void buildSweeps(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createScheduleKernelsPass());
+  buildSweepStage(pm);
+}
 
 /// The family `fused`: loops over rows and keys first, then one body.
 static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
@@ -56,7 +62,7 @@ static void buildPlanStage(OpPassManager &pm) {
 }
 
 ArrayRef<PipelineStage> raytention::getCudaStages() {
-  static constexpr PipelineStage kStages[] = {{"sweeps", buildSweepStage},
+  static constexpr PipelineStage kStages[] = {{"sweeps", buildSweeps},
                                               {"tiled", buildTiles},
                                               {"fused", buildFused},
                                               {"kernels", buildKernelStage},

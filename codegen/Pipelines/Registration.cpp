@@ -10,6 +10,7 @@
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/Pipelines/CpuPipeline.h"
 #include "codegen/Pipelines/CudaPipeline.h"
+#include "codegen/Target/Passes.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTile/Bufferization.h"
 #include "dialect/RayTile/RayTile.h"
@@ -140,6 +141,7 @@ void raytention::registerPasses() {
   registerPlanPasses();
   registerPipelines();
   registerLlvmCpuPasses();
+  registerTargetPasses();
   registerSweepPasses();
   registerTilePasses();
   registerFusePasses();

@@ -12,44 +12,98 @@
 #include "dialect/RayTile/RayTile.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
 using namespace raytention;
 using namespace raytention::tile;
 
-Attribute raytention::tile::getMemorySpace(Operation *op) {
-  if (!op->getParentOfType<scf::ForallOp>())
-    return {};
-  return gpu::AddressSpaceAttr::get(op->getContext(),
-                                    gpu::AddressSpace::Workgroup);
+//===----------------------------------------------------------------------===//
+// Initial values and sizes of results
+//===----------------------------------------------------------------------===//
+
+/// The operand that a result starts from, or null.
+static OpOperand *getInit(Operation *op, unsigned result) {
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return destination.getDpsInitOperand(result);
+  return llvm::TypeSwitch<Operation *, OpOperand *>(op)
+      .Case<SumDifferencesOp, CopyGradOp>(
+          [](auto op) { return &op.getSumsInMutable(); })
+      .Case([](ScatterAddOp op) { return &op.getInitMutable(); })
+      .Case([&](WeighGradOp op) -> OpOperand * {
+        return result == 2 ? op.getFloatsInMutable().begin() : nullptr;
+      })
+      .Default([](Operation *) -> OpOperand * { return nullptr; });
 }
 
-static MemRefType getNewBufferType(OpResult result) {
+/// The result that starts from an operand, or none.
+static std::optional<unsigned> getResultOf(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  for (unsigned result = 0; result < op->getNumResults(); ++result)
+    if (getInit(op, result) == &operand)
+      return result;
+  return std::nullopt;
+}
+
+/// The axis of an operand that a dynamic axis of a result is as large as.
+static std::pair<Value, int64_t> getModel(OpResult result, int64_t axis) {
+  using Model = std::pair<Value, int64_t>;
+  unsigned number = result.getResultNumber();
+  return llvm::TypeSwitch<Operation *, Model>(result.getOwner())
+      .Case([&](WeighGradOp op) {
+        return Model(number == 0 ? op.getProducts() : op.getDistances(), axis);
+      })
+      .Case([&](MergeOp op) { // without the parts
+        return Model(op->getOperand(number), axis == 0 ? 0 : axis + 1);
+      })
+      .Default([](Operation *) { return Model(Value(), 0); });
+}
+
+static FailureOr<SmallVector<Value>> getDynamicSizes(OpBuilder &b,
+                                                     OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
-  return MemRefType::get(type.getShape(), type.getElementType(),
-                         MemRefLayoutAttrInterface(),
-                         getMemorySpace(result.getOwner()));
+  SmallVector<Value> sizes;
+  ReifiedRankedShapedTypeDims shapes;
+  bool isKnown = succeeded(reifyResultShapes(b, result.getOwner(), shapes));
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (!type.isDynamicDim(axis))
+      continue;
+    OpFoldResult size;
+    if (auto [model, from] = getModel(result, axis); model)
+      size = tensor::getMixedSize(b, result.getLoc(), model, from);
+    else if (isKnown)
+      size = shapes[result.getResultNumber()][axis];
+    else
+      return failure();
+    sizes.push_back(getValueOrCreateConstantIndexOp(b, result.getLoc(), size));
+  }
+  return sizes;
+}
+
+static MemRefType getNewBufferType(Value result) {
+  auto type = cast<RankedTensorType>(result.getType());
+  return MemRefType::get(type.getShape(), type.getElementType());
 }
 
 static FailureOr<Value> makeBuffer(OpBuilder &b, OpResult result,
                                    const BufferizationOptions &options) {
-  ReifiedRankedShapedTypeDims shapes;
-  if (failed(reifyResultShapes(b, result.getOwner(), shapes)))
+  FailureOr<SmallVector<Value>> sizes = getDynamicSizes(b, result);
+  if (failed(sizes))
     return failure();
-  SmallVector<int64_t> fixed;
-  SmallVector<Value> dynamic;
-  dispatchIndexOpFoldResults(shapes[result.getResultNumber()], dynamic, fixed);
   return options.createAlloc(b, result.getLoc(), getNewBufferType(result),
-                             dynamic);
+                             *sizes);
 }
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -72,23 +126,21 @@ public:
 
 private:
   LogicalResult collectInputs() {
-    auto destination = dyn_cast<DestinationStyleOpInterface>(op);
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType()) &&
-          !(destination && destination.isDpsInit(&operand)))
+          !getResultOf(operand))
         if (failed(add(operand, inputs)))
           return failure();
     return success();
   }
 
   LogicalResult collectOutputs() {
-    if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
-      for (OpOperand &init : destination.getDpsInitsMutable())
-        if (failed(add(init, outputs)))
-          return failure();
-      return success();
-    }
     for (OpResult result : op->getResults()) {
+      if (OpOperand *init = getInit(op, result.getResultNumber())) {
+        if (failed(add(*init, outputs)))
+          return failure();
+        continue;
+      }
       FailureOr<Value> buffer = makeBuffer(b, result, options);
       if (failed(buffer))
         return failure();
@@ -126,39 +178,33 @@ private:
   llvm::SmallDenseMap<unsigned, unsigned> numbers; ///< operand to argument
 };
 
-/// An op that writes the buffers of its initial values.
 template <typename Op>
-struct DestinationModel
-    : DstBufferizableOpInterfaceExternalModel<DestinationModel<Op>, Op> {
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    return ComputeBuilder(rewriter, op, options, state).run();
+struct Model : BufferizableOpInterface::ExternalModel<Model<Op>, Op> {
+  bool bufferizesToAllocation(Operation *op, Value value) const {
+    return !getInit(op, cast<OpResult>(value).getResultNumber());
   }
-};
-
-/// An op that starts from nothing.
-template <typename Op>
-struct ProducerModel
-    : BufferizableOpInterface::ExternalModel<ProducerModel<Op>, Op> {
-  bool bufferizesToAllocation(Operation *, Value) const { return true; }
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;
   }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &operand,
                                const AnalysisState &) const {
-    return false;
+    return getResultOf(operand).has_value();
   }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
                                       const AnalysisState &) const {
+    if (std::optional<unsigned> result = getResultOf(operand))
+      return {{op->getResult(*result), BufferRelation::Equivalent}};
     return {};
   }
-  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
-                                          const BufferizationOptions &,
-                                          const BufferizationState &,
-                                          SmallVector<Value> &) const {
-    return cast<BufferLikeType>(getNewBufferType(cast<OpResult>(value)));
+  FailureOr<BufferLikeType>
+  getBufferType(Operation *op, Value value, const BufferizationOptions &options,
+                const BufferizationState &state,
+                SmallVector<Value> &invocations) const {
+    if (OpOperand *init = getInit(op, cast<OpResult>(value).getResultNumber()))
+      return bufferization::getBufferType(init->get(), options, state,
+                                          invocations);
+    return cast<BufferLikeType>(getNewBufferType(value));
   }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
@@ -167,8 +213,7 @@ struct ProducerModel
   }
 };
 
-template <template <typename> typename Model, typename... Ops>
-void attach(MLIRContext *context) {
+template <typename... Ops> void attach(MLIRContext *context) {
   (Ops::template attachInterface<Model<Ops>>(*context), ...);
 }
 
@@ -176,9 +221,10 @@ void attach(MLIRContext *context) {
 
 void raytention::tile::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, RayTentionDialect *) {
-    context
-        ->loadDialect<RayTileDialect, gpu::GPUDialect, memref::MemRefDialect>();
-    attach<DestinationModel, ScoreSweepOp, ReduceSweepOp, FinalizeOp>(context);
-    attach<ProducerModel, LookupOp, DistanceOp, InitOp, WeighOp>(context);
+    context->loadDialect<RayTileDialect, memref::MemRefDialect>();
+    attach<LookupOp, DistanceOp, InitOp, ScoreSweepOp, ReduceSweepOp, WeighOp,
+           MergeOp, FinalizeOp, GradRowsOp, QueryGradSweepOp, KeyGradSweepOp,
+           WeighGradOp, SumDifferencesOp, CopyGradOp, QueryGradOp, KeyGradOp,
+           ParameterGradOp, ScatterAddOp>(context);
   });
 }

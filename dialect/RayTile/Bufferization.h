@@ -11,20 +11,14 @@
 #define RAYTENTION_DIALECT_RAYTILE_BUFFERIZATION_H
 
 namespace mlir {
-class Attribute;
 class DialectRegistry;
-class Operation;
 } // namespace mlir
 
 namespace raytention::tile {
 
-/// Ops of rt bufferize to rt_tile.compute. One with initial values writes their
-/// buffers; one without gets new ones.
+/// Ops of rt bufferize to rt_tile.compute: a result with an initial value is
+/// written to that one's buffer, any other one to a new buffer.
 void registerBufferization(mlir::DialectRegistry &registry);
-
-/// The memory space of a buffer that is made where `op` stands: shared memory
-/// in the body of an scf.forall, which is a kernel's; else none, global memory.
-mlir::Attribute getMemorySpace(mlir::Operation *op);
 
 } // namespace raytention::tile
 

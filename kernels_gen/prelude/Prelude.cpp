@@ -10,11 +10,11 @@
 
 using namespace raytention;
 
-extern const char *const kRayTentionPreludeText;
-
-nvrtc::Header raytention::getPrelude() {
-  return {"prelude.cuh", kRayTentionPreludeText};
+namespace raytention {
+extern const char *const kPreludeText;
 }
+
+nvrtc::Header raytention::getPrelude() { return {"prelude.cuh", kPreludeText}; }
 
 nvrtc::Source raytention::makeKernelSource(std::string text, std::string name) {
   nvrtc::Source source;

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/RayTile/Bufferization.h"
 #include "passes/Plan/Passes.h"
 #include "passes/Plan/WriteInPlace.h"
 
@@ -64,23 +63,6 @@ static void protectArguments(func::FuncOp func) {
       func.setArgAttr(number, name, BoolAttr::get(func.getContext(), false));
 }
 
-/// Says for new tensors of a kernel where they will stand.
-static void chooseMemorySpaces(func::FuncOp func) {
-  SmallVector<tensor::EmptyOp> empties;
-  func.walk([&](tensor::EmptyOp op) { empties.push_back(op); });
-  for (tensor::EmptyOp op : empties) {
-    Attribute space = tile::getMemorySpace(op);
-    if (!space)
-      continue;
-    OpBuilder b(op);
-    auto alloc = bufferization::AllocTensorOp::create(
-        b, op.getLoc(), op.getType(), op.getDynamicSizes());
-    alloc.setMemorySpaceAttr(space);
-    op.replaceAllUsesWith(alloc.getResult());
-    op.erase();
-  }
-}
-
 static bufferization::OneShotBufferizationOptions getOptions() {
   bufferization::OneShotBufferizationOptions options;
   options.bufferizeFunctionBoundaries = true;
@@ -94,10 +76,10 @@ static bufferization::OneShotBufferizationOptions getOptions() {
   return options;
 }
 
-/// Frees what is not in shared memory at the end of its block.
+/// Frees what stands in no parallel loop at the end of its block.
 static void freeBuffers(func::FuncOp func) {
   func.walk([](memref::AllocOp op) {
-    if (op.getType().getMemorySpace() || op->getParentOfType<scf::ForallOp>())
+    if (op->getParentOfType<scf::ForallOp>())
       return;
     OpBuilder b(op->getBlock()->getTerminator());
     memref::DeallocOp::create(b, op.getLoc(), op);
@@ -120,7 +102,6 @@ struct BufferizePass
           failed(bufferization::eliminateEmptyTensors(rewriter, func)))
         return signalPassFailure();
       protectArguments(func);
-      chooseMemorySpaces(func);
       ++numFunctions;
     }
     bufferization::BufferizationState state;

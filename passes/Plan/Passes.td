@@ -16,9 +16,9 @@ def BufferizePass : Pass<"rt-bufferize", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's one-shot analysis decides which tensors share a buffer. Results
     of a function become arguments behind its own; its other arguments are only
-    read. In the body of an scf.forall, which becomes a kernel, new buffers are
-    shared memory; outside, global memory, freed at the end of their block. Ops
-    of rt become rt_tile.compute.
+    read. New buffers that stand in no scf.forall are freed at the end of their
+    block; those of a parallel loop belong to one iteration, and its target says
+    where they stand. Ops of rt become rt_tile.compute.
 
     Before:
     ```mlir
@@ -33,12 +33,12 @@ def BufferizePass : Pass<"rt-bufferize", "::mlir::ModuleOp"> {
     func.func @attend(%q: memref<1x?x64xf32>, ..., %y: memref<1x?x64xf32>) {
       scf.forall (%i) = (0) to (%n) step (%c32) {
         ...
-        %d = memref.alloc(%rows, %m) : memref<1x?x?xf32, #gpu.address_space<workgroup>>
+        %d = memref.alloc(%rows, %m) : memref<1x?x?xf32>
         rt_tile.compute ins(%q_t, %k : ...) outs(%d : ...) { ... rt.distance ... }
     ```
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
-    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::memref::MemRefDialect",
     "::raytention::tile::RayTileDialect"];
   let statistics = [Statistic<"numFunctions", "functions",
     "functions that got buffers">];
@@ -136,7 +136,7 @@ def PlacePass : Pass<"rt-place", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    %d = memref.alloc(%rows, %m) : memref<1x?x?xf32, #gpu.address_space<workgroup>>
+    %d = memref.alloc(%rows, %m) : memref<1x?x?xf32>
     ```
     After:
     ```mlir

@@ -25,10 +25,27 @@ using namespace raytention;
 /// Of every buffer: what the widest access needs.
 static constexpr int64_t kAlignment = 16;
 
-static bool isShared(memref::AllocOp op) {
-  auto space =
-      dyn_cast_or_null<gpu::AddressSpaceAttr>(op.getType().getMemorySpace());
-  return space && space.getValue() == gpu::AddressSpace::Workgroup;
+static MemRefType toShared(MemRefType type) {
+  auto space = gpu::AddressSpaceAttr::get(type.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  return MemRefType::Builder(type).setMemorySpace(space);
+}
+
+/// Views of shared memory are in shared memory.
+static LogicalResult moveViews(Value buffer) {
+  for (Operation *user : buffer.getUsers()) {
+    if (!llvm::any_of(user->getResultTypes(), llvm::IsaPred<MemRefType>))
+      continue;
+    if (!isa<ViewLikeOpInterface>(user))
+      return user->emitOpError()
+             << "hands on a buffer of a block, which has no "
+                "place then; expected views at most";
+    Value view = user->getResult(0);
+    view.setType(toShared(cast<MemRefType>(view.getType())));
+    if (failed(moveViews(view)))
+      return failure();
+  }
+  return success();
 }
 
 /// Bytes for the largest sizes.
@@ -77,13 +94,13 @@ public:
   /// Bytes in all.
   FailureOr<int64_t> run() {
     WalkResult walked = kernel->walk([&](memref::AllocOp op) {
-      return !isShared(op) || succeeded(place(op)) ? WalkResult::advance()
-                                                   : WalkResult::interrupt();
+      return succeeded(place(op)) ? WalkResult::advance()
+                                  : WalkResult::interrupt();
     });
     if (walked.wasInterrupted())
       return failure();
-    if (!placed.empty())
-      rewrite();
+    if (!placed.empty() && failed(rewrite()))
+      return failure();
     return total;
   }
 
@@ -123,23 +140,25 @@ private:
     return last;
   }
 
-  void rewrite() {
+  LogicalResult rewrite() {
     OpBuilder b(kernel.getContext());
     b.setInsertionPointToStart(&kernel.getBody().front());
-    auto space = gpu::AddressSpaceAttr::get(b.getContext(),
-                                            gpu::AddressSpace::Workgroup);
-    auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
-                                MemRefLayoutAttrInterface(), space);
+    auto type =
+        toShared(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
     Value shared = gpu::DynamicSharedMemoryOp::create(b, kernel.getLoc(), type);
     for (Placed &buffer : placed) {
       Location loc = buffer.op.getLoc();
       b.setInsertionPoint(buffer.op);
       Value offset = arith::ConstantIndexOp::create(b, loc, buffer.offset);
-      Value view = memref::ViewOp::create(b, loc, buffer.op.getType(), shared,
-                                          offset, buffer.op.getDynamicSizes());
+      Value view =
+          memref::ViewOp::create(b, loc, toShared(buffer.op.getType()), shared,
+                                 offset, buffer.op.getDynamicSizes());
       buffer.op.replaceAllUsesWith(view);
       buffer.op.erase();
+      if (failed(moveViews(view)))
+        return failure();
     }
+    return success();
   }
 
   gpu::GPUFuncOp kernel;

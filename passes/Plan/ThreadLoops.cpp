@@ -69,10 +69,7 @@ Value ThreadLoops::allocate(ArrayRef<OpFoldResult> sizes) {
   SmallVector<int64_t> shape;
   SmallVector<Value> dynamic;
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
-  auto space =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  auto type = MemRefType::get(shape, e.getFloatType(),
-                              MemRefLayoutAttrInterface(), space);
+  auto type = MemRefType::get(shape, e.getFloatType());
   return memref::AllocOp::create(b, loc, type, dynamic);
 }
 

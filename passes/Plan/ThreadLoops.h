@@ -36,7 +36,7 @@ public:
   Value loadFloat(Value memref, mlir::ValueRange indices);
   /// An integer element as an index.
   Value loadIndex(Value memref, mlir::ValueRange indices);
-  /// Shared memory, in the arithmetic's type.
+  /// A buffer of the block, in the arithmetic's type.
   Value allocate(llvm::ArrayRef<mlir::OpFoldResult> sizes);
   ParameterValues loadParameters(Value tau, Value gammas);
 

@@ -15,9 +15,8 @@
 namespace raytention {
 
 /// The schedule of an attention on a device that runs kernels: what the options
-/// say; else the family `fused` up to D = 128 and `stored` above, and tiles
-/// that fit a block's shared memory on all of them. Errors: an option that such
-/// a device does not follow.
+/// say, else the device's default (codegen/Target/DeviceSchedule.h). Errors: an
+/// option that such a device does not follow.
 llvm::Expected<ScheduleAttr>
 chooseDeviceSchedule(mlir::ArrayAttr channels, const AttentionSpec &spec,
                      const CompileOptions &options);

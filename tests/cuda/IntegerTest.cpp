@@ -285,6 +285,10 @@ TEST(CudaIntegers, Constants) {
        op("shifted", "1",
           "  %s = arith.constant 40 : i64\n  %r = arith.shli %k, %s : i64",
           [](int64_t) { return int64_t(1) << 40; }),
+       op("far", "-5",
+          "  %m = arith.constant 63 : i64\n  %s = arith.andi %a, %m : i64\n"
+          "  %r = arith.shrsi %k, %s : i64",
+          [](int64_t a) { return int64_t(-5) >> (a & 63); }),
        op("top", "1",
           "  %s = arith.constant 40 : i64\n  %r = arith.maxsi %k, %s : i64",
           [](int64_t) { return 40; }),

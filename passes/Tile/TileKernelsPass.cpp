@@ -21,9 +21,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace raytention {
@@ -233,17 +235,26 @@ struct TileKernelsPass
 
   /// A loop over chunks of queries around everything but the keys.
   LogicalResult tileRows(func::FuncOp func) {
+    if (queryChunk < 0)
+      return func.emitOpError() << "expected a positive query-chunk, got "
+                                << queryChunk.getValue();
     if (queryChunk == 0)
       return success();
     SmallVector<FinalizeOp> finishes;
-    func.walk([&](FinalizeOp op) { finishes.push_back(op); });
+    func.walk([&](FinalizeOp op) {
+      if (op->getParentOp() == func) // else it has its loops
+        finishes.push_back(op);
+    });
     IRRewriter rewriter(func);
     for (FinalizeOp finish : finishes)
       if (failed(tile(rewriter, finish, {0, queryChunk}, LoopType::ForOp,
                       [](Operation *op) { return !isa<LookupOp>(op); })))
         return failure();
     cleanUp(func);
-    return success();
+    // A chunk of an empty tensor is as small as the chunk.
+    RewritePatternSet patterns(func.getContext());
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    return applyPatternsGreedily(func, std::move(patterns));
   }
 
   LogicalResult tileOps(func::FuncOp func, ScheduleAttr schedule) {

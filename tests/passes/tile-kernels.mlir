@@ -60,6 +60,7 @@ func.func @stored(%q: tensor<1x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor<1
 }
 
 // Without a weighted channel there is no sum.
+// CHUNK-LABEL: func.func @no_sum
 // CHECK-LABEL: func.func @no_sum
 // CHECK: rt.score_sweep
 // CHECK-NOT: linalg

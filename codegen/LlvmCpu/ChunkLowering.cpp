@@ -18,48 +18,46 @@ using namespace raytention;
 
 /// Keys that are read for products alone, as a second time for weighted sums,
 /// need no norms.
-static bool needsNorms(LookupOp keys) {
-  return !llvm::all_of(keys.getRows().getUsers(), [](Operation *user) {
-    return isa<linalg::ContractOp>(user);
+static bool needsNorms(Value keys, Operation *lookup) {
+  return !llvm::all_of(keys.getUsers(), [&](Operation *user) {
+    return user == lookup || isa<linalg::ContractOp>(user);
   });
 }
 
 LogicalResult TaskLowering::lower(LookupOp op) {
   auto *table = get<ArgumentView>(op, op.getTable(), "a table argument");
   auto *ids = get<ArgumentView>(op, op.getIndices(), "a slice of the ids");
-  FailureOr<int64_t> chunk = getBound(op, op.getIndices(), 1);
+  FailureOr<Extent> chunk = getExtent(op, op.getIndices(), 1);
   if (!table || !ids || failed(chunk))
     return failure();
   if (cast<MemRefType>(table->memref.getType()).getRank() != 2)
     return op.emitOpError()
            << "expected a table [V, D], got " << op.getTable().getType();
-  auto slice = op.getIndices().getDefiningOp<tensor::ExtractSliceOp>();
   KernelBuilder k = kernel(op.getLoc());
-  KeySource source{table->memref, *ids};
-  Value count =
-      slice ? scalar(slice.getMixedSizes()[1], op.getLoc()) : k.index(*chunk);
+  KeySource source{*table, *ids};
   if (side == PairSide::Key) {
-    if (*chunk > layout.items)
-      return op.emitOpError() << "expected at most " << layout.items
-                              << " keys, the step of the loop, got " << *chunk;
-    buffers[op.getRows()] = packItems(
-        op, count,
+    if (chunk->bound > layout.items)
+      return op.emitOpError()
+             << "expected at most " << layout.items
+             << " keys, the step of the loop, got " << chunk->bound;
+    buffer(op.getRows()) = packItems(
+        op, chunk->count,
         [&](const PackedLanes &keys) {
-          gatherKeyLanes(k, source, count, keys);
+          gatherKeyLanes(k, source, chunk->count, keys);
         },
         [&](const PackedRows &keys) { gatherKeyRows(k, source, keys); });
     return success();
   }
-  int64_t rows = layout.paddedRows(*chunk);
+  int64_t rows = layout.paddedRows(chunk->bound);
   PackedRows keys;
   keys.data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), rows, layout.panel}, layout.element));
-  if (needsNorms(op))
+  if (needsNorms(getMemRef(op.getRows()), op->getParentOp()))
     keys.norms = allocateInLoop(
         MemRefType::get({layout.normBlocks() + 1, rows}, layout.element));
-  keys.count = count;
+  keys.count = chunk->count;
   gatherKeyRows(k, source, keys);
-  buffers[op.getRows()] = RowBuffer{keys};
+  buffer(op.getRows()) = RowBuffer{keys};
   return success();
 }
 
@@ -72,19 +70,13 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
   if (!lanes || !rows)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
-  ScoreView view;
-  for (Operation *user : op->getUsers())
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
-      if (auto *kept = std::get_if<ScoreBuffer>(&buffers[insert.getDest()]))
-        view = {kept->view.data,
-                k.add(kept->view.begin,
-                      scalar(insert.getMixedOffsets().back(), op.getLoc()))};
   int64_t bound = cast<MemRefType>(rows->packed.norms.getType()).getDimSize(1);
-  if (!view.data) {
-    view = {allocateInLoop(
-                MemRefType::get({bound, layout.itemLanes()}, layout.element)),
-            k.index(0)};
-  }
+  auto *kept = find<ScoreBuffer>(op.getDistances());
+  ScoreView view =
+      kept ? kept->view
+           : ScoreView{allocateInLoop(MemRefType::get(
+                           {bound, layout.itemLanes()}, layout.element)),
+                       k.index(0)};
   std::optional<ScoreView> part;
   if (layout.sumsInParts())
     part = {allocateInLoop(
@@ -92,7 +84,7 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
             k.index(0)};
   computeDistances(k, lanes->packed, rows->packed, op.getMetric(),
                    op.getPrecision(), view, part);
-  buffers[op.getDistances()] = ScoreBuffer{view};
+  buffer(op.getDistances()) = ScoreBuffer{view, rows->packed.count, bound};
   return success();
 }
 
@@ -104,14 +96,7 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
   if (op.getLengths())
     return op.emitOpError() << "expected keys restricted to the visible range "
                                "instead of lengths (--rt-tile-queries)";
-  // Distances are a chunk's: their size is that of the chunk's keys.
-  Value distances = op.getDistances(), count;
-  if (auto distance = distances.template getDefiningOp<DistanceOp>())
-    count = std::get<RowBuffer>(buffers[distance.getKeys()]).packed.count;
-  else if (auto slice =
-               distances.template getDefiningOp<tensor::ExtractSliceOp>())
-    count = scalar(slice.getMixedSizes().back(), op.getLoc());
-  if (!count)
+  if (!scores->count)
     return op.emitOpError() << "expected a chunk's distances, from rt.distance "
                                "or a slice of kept ones";
   return PairLoop{sweep,
@@ -119,7 +104,7 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
                   scores->view,
                   scalar(op.getRow()),
                   scalar(op.getKey()),
-                  count,
+                  scores->count,
                   getMaskOrCausal(op.getContext(), op.getMaskAttr())};
 }
 
@@ -131,8 +116,6 @@ LogicalResult TaskLowering::lower(ScoreSweepOp op) {
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   scoreSweep(k, *pairs, *state);
-  alias(op.getFloats(), op.getFloatsIn());
-  alias(op.getPositions(), op.getPositionsIn());
   return success();
 }
 
@@ -149,8 +132,6 @@ LogicalResult TaskLowering::lower(ReduceSweepOp op) {
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   reduceSweep(k, *pairs, score->view, *state);
-  alias(op.getFloats(), op.getFloatsIn());
-  alias(op.getPositions(), op.getPositionsIn());
   return success();
 }
 
@@ -159,30 +140,54 @@ LogicalResult TaskLowering::lower(WeighOp op) {
                           .with(SweepKind::Score, op.getScoreChannelsAttr());
   auto *score = get<StateBuffer>(op, op.getScoreState(), "a score state");
   auto pairs = getPairs(op, sweep);
-  Value source = op.getDistances();
-  if (auto distance = source.getDefiningOp<DistanceOp>()) {
-    auto lookup = distance.getKeys().getDefiningOp<LookupOp>();
-    source = lookup ? lookup.getIndices() : Value();
-  }
-  if (!score || failed(pairs) || !source)
-    return failure();
-  int64_t axis = cast<RankedTensorType>(source.getType()).getRank() - 1;
-  FailureOr<int64_t> chunk = getBound(op, source, axis);
-  if (failed(chunk))
+  FailureOr<Extent> chunk = getExtent(op, op.getDistances(), 2);
+  if (!score || failed(pairs) || failed(chunk))
     return failure();
   Value data = allocateInLoop(MemRefType::get(
-      {*chunk, layout.stackRows(sweep.numWeighted)}, layout.element));
+      {chunk->bound, layout.stackRows(sweep.numWeighted)}, layout.element));
   KernelBuilder k = kernel(op.getLoc());
   weigh(k, *pairs, score->view, data);
-  buffers[op.getWeights()] = WeightBuffer{data, sweep.numWeighted};
+  buffer(op.getWeights()) = WeightBuffer{data, sweep.numWeighted};
   return success();
 }
 
+/// Whether the loops of a product are those of `operands`, a letter each.
+static bool hasLoops(linalg::ContractOp op, ArrayRef<StringRef> operands) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  llvm::SmallDenseMap<unsigned, char> letters;
+  for (auto [map, letter] : llvm::zip(maps, operands)) {
+    if (map.getNumResults() != letter.size() || !map.isProjectedPermutation())
+      return false;
+    for (auto [axis, name] : llvm::enumerate(letter))
+      if (letters.try_emplace(map.getDimPosition(axis), name).first->second !=
+          name)
+        return false;
+  }
+  return true;
+}
+
+/// Whether rt.weigh_grad reads the result of a product.
+static bool startsProducts(linalg::ContractOp op) {
+  Value products = op.getOutputs()[0];
+  return llvm::any_of(products.getUsers(), [&](Operation *user) {
+    auto compute = dyn_cast<tile::ComputeOp>(user);
+    return compute && isa<WeighGradOp>(compute.getOp());
+  });
+}
+
 LogicalResult TaskLowering::lower(linalg::ContractOp op) {
-  bool startsProducts = llvm::any_of(
-      op->getUsers(), [](Operation *user) { return isa<WeighGradOp>(user); });
-  if (startsProducts)
+  if (startsProducts(op)) {
+    if (!hasLoops(op, {"bcid", "bjd", "bcij"}))
+      return op.emitOpError() << "expected products of the rows' gradients and "
+                                 "keys, sum_d G[b, c, i, d] k[b, j, d]";
     return multiplyStack(op);
+  }
+  bool isKeys = side == PairSide::Key;
+  if (isKeys ? !hasLoops(op, {"bcij", "bcid", "bjd"})
+             : !hasLoops(op, {"bcij", "bjd", "bcid"}))
+    return op.emitOpError() << "expected weighted sums, "
+                            << (isKeys ? "sum_ci w[b, c, i, j] G[b, c, i, d]"
+                                       : "sum_j w[b, c, i, j] k[b, j, d]");
   auto *weights = get<WeightBuffer>(op, op.getInputs()[0], "weights");
   auto *keys = get<RowBuffer>(op, op.getInputs()[1], "keys from rt.lookup");
   auto *sums = get<StateBuffer>(op, op.getOutputs()[0], "weighted sums");
@@ -191,7 +196,6 @@ LogicalResult TaskLowering::lower(linalg::ContractOp op) {
   KernelBuilder k = kernel(op.getLoc());
   accumulateSums(k, layout.stackRows(weights->numWeighted), weights->data,
                  keys->packed, sums->view);
-  alias(op->getResult(0), op.getOutputs()[0]);
   return success();
 }
 
@@ -219,9 +223,9 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
       return failure();
     logSums = *view;
   }
-  auto rows = op.getNormIn().getDefiningOp<tensor::ExtractSliceOp>();
+  FailureOr<Extent> rows = getExtent(op, op.getNormIn(), 1);
   if (failed(score) || failed(reduce) || !sums || !table || !ids || !signals ||
-      !norm || !rows)
+      !norm || failed(rows))
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   Value length;
@@ -240,10 +244,10 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
                  *score,
                  *reduce,
                  sums->view,
-                 table->memref,
+                 *table,
                  *ids,
                  scalar(op.getRow()),
-                 scalar(rows.getMixedSizes()[1], op.getLoc()),
+                 rows->count,
                  length,
                  *signals,
                  *norm,

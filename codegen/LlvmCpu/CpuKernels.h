@@ -67,13 +67,13 @@ struct RowPointer {
 
 /// Keys by lookup: rows of the table at ids.
 struct KeySource {
-  mlir::Value table;
+  ArgumentView table;
   ArgumentView ids;
 };
 
 /// Reads tau and the gammas (of which `numGammas`) once, as scalars.
 ParameterValues loadParameters(KernelBuilder &k, mlir::Value tau,
-                               mlir::Value gammas, int64_t numGammas);
+                               const ArgumentView &gammas, int64_t numGammas);
 
 /// The same in every lane.
 ParameterValues splatParameters(KernelBuilder &k,
@@ -148,8 +148,7 @@ struct FinalLoop {
   DecayOrigin origin;
   StateView score, reduce;
   PartView sums;
-  mlir::Value table;
-  ArgumentView ids;
+  ArgumentView table, ids;
   mlir::Value row;    ///< position of local row 0
   mlir::Value rows;   ///< rows present
   mlir::Value length; ///< of the sequence

@@ -150,13 +150,13 @@ private:
     Value id =
         k.toIndex(k.load(loop.ids.memref, {loop.ids.offsets[0],
                                            k.add(loop.ids.offsets[1], safe)}));
+    RowPointer row{loop.table.memref,
+                   {k.add(loop.table.offsets[0], id), loop.table.offsets[1]}};
     return writeVector(
         begin, squares,
+        [&](Value d) { return k.loadVector(loop.table.memref, row.at(k, d)); },
         [&](Value d) {
-          return k.loadVector(loop.table, {id, d});
-        },
-        [&](Value d) {
-          return k.widen(k.load(loop.table, {id, d}));
+          return k.widen(k.load(loop.table.memref, row.at(k, d)));
         });
   }
 

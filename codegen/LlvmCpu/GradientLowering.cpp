@@ -16,17 +16,6 @@
 using namespace mlir;
 using namespace raytention;
 
-FailureOr<TaskLowering::RowRange> TaskLowering::getRows(Operation *op,
-                                                        Value slice) {
-  FailureOr<int64_t> bound = getBound(op, slice, 1);
-  if (failed(bound))
-    return failure();
-  auto cut = slice.getDefiningOp<tensor::ExtractSliceOp>();
-  Value count = cut ? scalar(cut.getMixedSizes()[1], op->getLoc())
-                    : kernel(op->getLoc()).index(*bound);
-  return RowRange{*bound, count};
-}
-
 FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
                                          Value keys) {
   if (!lengths)
@@ -39,28 +28,26 @@ FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
   return keys ? k.min(length, scalar(keys)) : length;
 }
 
-/// Whether a loop's zeros become accumulators of pairs; else they become sums
-/// of a product.
-static bool accumulatesPairs(Value value) {
-  return llvm::any_of(value.getUses(), [](OpOperand &use) {
-    if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
-      return accumulatesPairs(loop.getTiedLoopRegionIterArg(&use));
-    if (auto cast = dyn_cast<tensor::CastOp>(use.getOwner()))
-      return accumulatesPairs(cast.getResult());
-    return isa<WeighGradOp>(use.getOwner());
+/// Whether zeros become accumulators of pairs; else they become sums of a
+/// product.
+static bool accumulatesPairs(Value memref) {
+  return llvm::any_of(memref.getUsers(), [](Operation *user) {
+    auto compute = dyn_cast<tile::ComputeOp>(user);
+    return compute && isa<WeighGradOp>(compute.getOp());
   });
 }
 
-StateBuffer TaskLowering::makeAccumulators(Location loc, Value arg) {
-  KernelBuilder k = kernel(loc);
+StateBuffer TaskLowering::makeAccumulators(linalg::FillOp op) {
+  KernelBuilder k = kernel(op.getLoc());
   auto makeState = [&](int64_t fields) {
     Value data = allocate(
         MemRefType::get({1, fields, layout.itemLanes()}, layout.element));
     initState(k, SmallVector<double>(fields, 0), data, k.index(1));
     return data;
   };
-  if (accumulatesPairs(arg)) {
-    auto type = cast<RankedTensorType>(arg.getType());
+  Value memref = op.getOutputs()[0];
+  if (accumulatesPairs(memref)) {
+    auto type = cast<MemRefType>(memref.getType());
     return {{makeState(type.getDimSize(2)), k.index(0)}, 1};
   }
   Value data = allocate(MemRefType::get(
@@ -75,7 +62,7 @@ LogicalResult TaskLowering::lower(GradRowsOp op) {
   auto *norm = get<ArgumentView>(op, op.getNorm(), "a slice of norms");
   auto *logSums = get<ArgumentView>(op, op.getLogSums(), "saved log-sums");
   auto *gradient = get<ArgumentView>(op, op.getGradient(), "a gradient");
-  FailureOr<RowRange> rows = getRows(op, op.getSignals());
+  FailureOr<Extent> rows = getExtent(op, op.getSignals(), 1);
   FailureOr<Value> length = getLength(op, op.getLengths(), op.getKeys());
   if (!signals || !norm || !logSums || !gradient || failed(rows) ||
       failed(length))
@@ -106,15 +93,15 @@ LogicalResult TaskLowering::lower(GradRowsOp op) {
         MemRefType::get({numWeighted * layout.itemLanes() / layout.panel,
                          layout.paddedWidth(), layout.panel},
                         layout.element));
-    buffers[op.getStack()] = LaneBuffer{{loop.laneStack, Value()}};
+    buffer(op.getStack()) = LaneBuffer{{loop.laneStack, Value()}};
   } else {
     int64_t stackRows = layout.paddedRows(numWeighted * rows->bound);
     loop.rowStack = allocateInLoop(MemRefType::get(
         {layout.widthPanels(), stackRows, layout.panel}, layout.element));
-    buffers[op.getStack()] =
+    buffer(op.getStack()) =
         RowBuffer{{loop.rowStack, Value(), k.index(numWeighted * rows->bound)}};
   }
-  buffers[op.getRows()] = StateBuffer{loop.fields, 1};
+  buffer(op.getRows()) = StateBuffer{loop.fields, 1};
   prepareRows(k, loop);
   return success();
 }
@@ -137,7 +124,7 @@ LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
   Value data =
       allocateInLoop(MemRefType::get({bound, columns}, layout.element));
   computeProducts(k, lanes->packed, rows->packed, {data, k.index(0)});
-  buffers[op->getResult(0)] = WeightBuffer{data, 1};
+  buffer(op.getOutputs()[0]) = WeightBuffer{data, 1};
   return success();
 }
 
@@ -145,7 +132,6 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
   auto *scores = get<ScoreBuffer>(op, op.getDistances(), "distances");
   auto *rows = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
-  auto distance = op.getDistances().getDefiningOp<DistanceOp>();
   if (!scores || !rows)
     return failure();
   PartView sums;
@@ -155,7 +141,7 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
       return failure();
     sums = state->view;
   }
-  if (op.getSide() != side || !distance)
+  if (op.getSide() != side || !scores->bound)
     return op.emitOpError() << "expected the distances of a chunk, seen from "
                                "the side of the task's items";
   Value products;
@@ -165,13 +151,9 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
       return failure();
     products = buffer->data;
   }
-  Value passing =
-      side == PairSide::Query ? distance.getKeys() : distance.getQueries();
-  const PackedRows &others = std::get<RowBuffer>(buffers[passing]).packed;
   KernelBuilder k = kernel(op.getLoc());
-  int64_t bound = cast<MemRefType>(others.norms.getType()).getDimSize(1);
   Value coefficients = allocateInLoop(
-      MemRefType::get({bound, layout.stackRows(1)}, layout.element));
+      MemRefType::get({scores->bound, layout.stackRows(1)}, layout.element));
   int64_t most = cast<MemRefType>(rows->view.data.getType()).getDimSize(2);
   GradientPairs pairs{gradientLayout,
                       getParameters(op.getTau(), op.getGammas(), op.getLoc()),
@@ -181,17 +163,15 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
                       scores->view,
                       scalar(op.getRow()),
                       scalar(op.getKey()),
-                      others.count,
+                      scores->count,
                       most,
                       rows->view,
                       products,
                       coefficients,
                       sums};
   weighGradients(k, pairs);
-  buffers[op.getWeights()] = WeightBuffer{products, 1};
-  buffers[op.getCoefficients()] = WeightBuffer{coefficients, 1};
-  if (op.getFloats())
-    alias(op.getFloats(), op.getFloatsIn());
+  buffer(op.getWeights()) = WeightBuffer{products, 1};
+  buffer(op.getCoefficients()) = WeightBuffer{coefficients, 1, op.getMetric()};
   return success();
 }
 
@@ -240,11 +220,10 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
                                "added to sums that start as zeros of a loop";
   if (itemRows && itemRows->data != lanes->rows->data)
     return op.emitOpError() << "expected one set of items per task";
-  if (auto weigh = op.getCoefficients().getDefiningOp<WeighGradOp>();
-      weigh && weigh.getMetric() != op.getMetric())
+  if (coefficients->metric && *coefficients->metric != op.getMetric())
     return op.emitOpError() << "expected the metric of its coefficients, "
-                            << stringifyMetric(weigh.getMetric()) << ", got "
-                            << stringifyMetric(op.getMetric());
+                            << stringifyMetric(*coefficients->metric)
+                            << ", got " << stringifyMetric(op.getMetric());
   itemRows = lanes->rows;
   DifferenceLoop loop;
   loop.metric = op.getMetric();
@@ -261,7 +240,6 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   }
   loop.items = *itemRows;
   sumDifferences(k, loop);
-  alias(op.getSums(), op.getSumsIn());
   return success();
 }
 
@@ -271,7 +249,7 @@ LogicalResult TaskLowering::lower(CopyGradOp op) {
   auto *gradient = get<ArgumentView>(op, op.getGradient(), "a gradient");
   auto *indices = get<ArgumentView>(op, op.getIndices(), "a slice of indices");
   auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
-  FailureOr<RowRange> rows = getRows(op, op.getSignals());
+  FailureOr<Extent> rows = getExtent(op, op.getSignals(), 1);
   if (!fields || !signals || !gradient || !indices || !sums || failed(rows))
     return failure();
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
@@ -287,7 +265,6 @@ LogicalResult TaskLowering::lower(CopyGradOp op) {
                     k.index(layout.items),
                     sums->view};
   addCopies(k, loop);
-  alias(op.getSums(), op.getSumsIn());
   return success();
 }
 
@@ -305,7 +282,7 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
   auto *gradients =
       get<ArgumentView>(op, op.getQueriesGradIn(), "a result slice");
   auto *parts = get<ArgumentView>(op, op.getParametersIn(), "a result slice");
-  FailureOr<RowRange> rows = getRows(op, op.getQueriesGradIn());
+  FailureOr<Extent> rows = getExtent(op, op.getQueriesGradIn(), 1);
   FailureOr<Value> length = getLength(op, op.getLengths(), op.getKeys());
   if (!floats || !sums || !fields || !gradients || !parts || failed(rows) ||
       failed(length))
@@ -331,7 +308,7 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
 LogicalResult TaskLowering::lower(KeyGradOp op) {
   auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
   auto *gradients = get<ArgumentView>(op, op.getKeysGradIn(), "a result slice");
-  FailureOr<RowRange> count = getRows(op, op.getKeysGradIn());
+  FailureOr<Extent> count = getExtent(op, op.getKeysGradIn(), 1);
   FailureOr<Value> length = getLength(op, op.getLengths(), op.getNumKeys());
   if (!sums || !gradients || failed(count) || failed(length))
     return failure();

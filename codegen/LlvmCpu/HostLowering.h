@@ -19,12 +19,12 @@ namespace raytention {
 void sumParameters(mlir::OpBuilder &b, mlir::Location loc, mlir::Value parts,
                    mlir::Value tau, mlir::Value gammas);
 
-/// `table [V, D]` becomes the sum of the `rows [B, T, D]` by their `ids
-/// [B, T]`. Parallel over columns, so that the order of a sum, batch then
-/// position, depends on nothing, and one token that fills a sequence delays
-/// nobody.
+/// Adds the `rows [B, T, D]` to the rows of `table [V, D]` that their `ids
+/// [B, T]` name, or to zeros. Parallel over columns, so that the order of a
+/// sum, batch then position, depends on nothing, and one token that fills a
+/// sequence delays nobody.
 void scatterRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value rows,
-                 mlir::Value ids, mlir::Value table);
+                 mlir::Value ids, mlir::Value table, bool fromZero);
 
 } // namespace raytention
 

@@ -12,11 +12,14 @@
 #include "codegen/LlvmCpu/TaskLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace raytention {
 #define GEN_PASS_DEF_LOWERTOCPUPASS
@@ -26,41 +29,37 @@ namespace raytention {
 using namespace mlir;
 using namespace raytention;
 
-static MemRefType toMemRef(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return MemRefType::get(tensor.getShape(), tensor.getElementType());
-}
-
 /// Code grows with the items of a task.
 constexpr int64_t kLargestItems = 1024;
 
 namespace {
 
-/// Lowers one function on tensors to the same function on buffers, results
-/// becoming trailing arguments.
+/// Lowers the parallel loops of one function on buffers, and what stands
+/// between them.
 class FunctionLowering {
 public:
-  FunctionLowering(func::FuncOp source, const CpuTarget &target)
-      : source(source), target(target), b(source) {}
+  FunctionLowering(func::FuncOp func, const CpuTarget &target)
+      : func(func), target(target), b(func) {}
 
   LogicalResult run();
 
 private:
-  func::FuncOp makeFunction();
   LogicalResult lower(Operation *op);
   LogicalResult lower(scf::ForallOp op);
-  LogicalResult lower(ParameterGradOp op);
-  LogicalResult lower(ScatterAddOp op);
+  LogicalResult lower(memref::SubViewOp op);
+  LogicalResult lower(linalg::LinalgOp op);
+  LogicalResult lower(tile::ComputeOp op);
+  LogicalResult lower(tile::ComputeOp compute, ParameterGradOp op);
+  LogicalResult lower(tile::ComputeOp compute, ScatterAddOp op);
   FailureOr<TileLayout> getLayout(scf::ForallOp op);
-  Value bindResult(Value result, Value init);
-  Value makeTemporary(Value init, MemRefType type);
+  void bringScratch(memref::AllocOp op);
+  void setView(Value memref);
 
-  func::FuncOp source, lowered;
+  func::FuncOp func;
   const CpuTarget &target;
   OpBuilder b;
   IRMapping scalars;
   llvm::DenseMap<Value, TensorBuffer> buffers;
-  SmallVector<Value> temporaries;
 };
 
 struct LowerToCpuPass
@@ -71,14 +70,10 @@ struct LowerToCpuPass
     CpuTarget cpu = vectorBits ? CpuTarget::get(vectorBits) : CpuTarget::host();
     SmallVector<func::FuncOp> functions;
     getOperation().walk([&](func::FuncOp function) {
-      bool isFused = function
-                         .walk([](Operation *op) {
-                           return isa<FinalizeOp, QueryGradOp>(op)
-                                      ? WalkResult::interrupt()
-                                      : WalkResult::advance();
-                         })
-                         .wasInterrupted();
-      if (isFused)
+      bool hasTiles =
+          function.walk([](tile::ComputeOp) { return WalkResult::interrupt(); })
+              .wasInterrupted();
+      if (hasTiles)
         functions.push_back(function);
     });
     for (func::FuncOp function : functions) {
@@ -91,89 +86,106 @@ struct LowerToCpuPass
 
 } // namespace
 
-func::FuncOp FunctionLowering::makeFunction() {
-  SmallVector<Type> types;
-  for (Type type : source.getArgumentTypes())
-    types.push_back(isa<TensorType>(type) ? Type(toMemRef(type)) : type);
-  for (Type type : source.getResultTypes())
-    types.push_back(toMemRef(type));
-  auto function = func::FuncOp::create(b, source.getLoc(), source.getName(),
-                                       b.getFunctionType(types, {}));
-  function.setVisibility(source.getVisibility());
-  for (NamedAttribute attr : source->getDiscardableAttrs())
-    function->setAttr(attr.getName(), attr.getValue());
-  function.addEntryBlock();
-  return function;
+/// A buffer of the function, as a whole.
+void FunctionLowering::setView(Value memref) {
+  int64_t rank = cast<MemRefType>(memref.getType()).getRank();
+  Value zero = arith::ConstantIndexOp::create(b, memref.getLoc(), 0);
+  buffers[memref] =
+      ArgumentView{memref, SmallVector<Value>(static_cast<size_t>(rank), zero)};
 }
 
 LogicalResult FunctionLowering::run() {
-  for (Type type : source.getResultTypes())
-    if (!isa<RankedTensorType>(type))
-      return source.emitOpError() << "expected tensor results, got " << type;
-  b.setInsertionPoint(source);
-  lowered = makeFunction();
-  b.setInsertionPointToStart(&lowered.getBody().front());
-  for (auto [from, to] :
-       llvm::zip(source.getArguments(), lowered.getArguments())) {
-    auto type = dyn_cast<RankedTensorType>(from.getType());
-    if (!type) {
-      scalars.map(from, to);
-      continue;
-    }
-    Value zero = arith::ConstantIndexOp::create(b, source.getLoc(), 0);
-    buffers[from] = ArgumentView{
-        to, SmallVector<Value>(static_cast<size_t>(type.getRank()), zero)};
-  }
-  for (Operation &op : source.getBody().front())
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError() << "expected a body of one block";
+  b.setInsertionPointToStart(&func.getBody().front());
+  for (Value argument : func.getArguments())
+    if (isa<MemRefType>(argument.getType()))
+      setView(argument);
+  for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))
     if (failed(lower(&op)))
       return failure();
-  source.erase();
   return success();
 }
 
+/// Ops on scalars stay as they are.
 LogicalResult FunctionLowering::lower(Operation *op) {
-  if (auto forall = dyn_cast<scf::ForallOp>(op))
-    return lower(forall);
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    auto *view = std::get_if<ArgumentView>(&buffers[dim.getSource()]);
-    std::optional<int64_t> axis = dim.getConstantIndex();
-    if (!view || !axis ||
-        *axis >= cast<MemRefType>(view->memref.getType()).getRank())
-      return op->emitOpError() << "expected the size of an argument";
-    scalars.map(dim.getResult(),
-                memref::DimOp::create(b, op->getLoc(), view->memref, *axis));
-    return success();
-  }
-  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
-    TensorBuffer buffer = buffers.lookup(cast.getSource());
-    buffers[cast.getResult()] = buffer;
-    return success();
-  }
-  // Zeros start the sums of rt.scatter_add, which writes them itself.
-  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
-    return success();
-  if (auto parameters = dyn_cast<ParameterGradOp>(op))
-    return lower(parameters);
-  if (auto scatter = dyn_cast<ScatterAddOp>(op))
-    return lower(scatter);
-  if (isa<func::ReturnOp>(op)) {
-    for (Value value : op->getOperands()) {
-      // A result without elements is not computed by the loop.
-      auto type = cast<RankedTensorType>(value.getType());
-      if (!buffers.contains(value) && !llvm::is_contained(type.getShape(), 0))
-        return op->emitOpError() << "expected results of the tiled attention";
-    }
-    for (Value memory : temporaries)
-      memref::DeallocOp::create(b, op->getLoc(), memory);
-    func::ReturnOp::create(b, op->getLoc());
-    return success();
-  }
-  for (Type type : op->getResultTypes())
-    if (isa<TensorType>(type))
-      return op->emitOpError() << "has no lowering to the CPU; expected the "
-                                  "fused stage (--rt-fuse-channels)";
-  b.clone(*op, scalars);
+  b.setInsertionPoint(op);
+  auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<scf::ForallOp, memref::SubViewOp, tile::ComputeOp>(
+          [&](auto typed) { return lower(typed); })
+      .Case([&](memref::AllocOp alloc) {
+        bringScratch(alloc);
+        return success();
+      })
+      .Case<memref::CastOp, memref::DimOp, memref::LoadOp, memref::CopyOp,
+            memref::DeallocOp>([](Operation *) { return success(); })
+      .Case([&](linalg::LinalgOp linalg) { return lower(linalg); })
+      .Default([&](Operation *other) -> LogicalResult {
+        if (other->getNumRegions() == 0 &&
+            llvm::none_of(other->getOperandTypes(), isBuffer))
+          return success();
+        return other->emitOpError()
+               << "has no lowering to the CPU; expected the fused stage "
+                  "(--rt-fuse-channels)";
+      });
+}
+
+LogicalResult FunctionLowering::lower(memref::SubViewOp op) {
+  auto *whole = std::get_if<ArgumentView>(&buffers[stripCasts(op.getSource())]);
+  if (!whole || !llvm::all_of(op.getMixedStrides(), isOneInteger) ||
+      op.getSourceType().getRank() != op.getType().getRank())
+    return op.emitOpError()
+           << "expected a view of an argument, of its rank, by unit strides";
+  LoopBuilder k(b, op.getLoc());
+  ArgumentView view = *whole;
+  for (auto [own, offset] : llvm::zip(view.offsets, op.getMixedOffsets()))
+    own = k.add(own, getValueOrCreateConstantIndexOp(b, op.getLoc(), offset));
+  buffers[op.getResult()] = view;
   return success();
+}
+
+/// Zeros that the sums of rt.scatter_add start from: its tasks write them.
+static linalg::FillOp findZeros(tile::ComputeOp compute) {
+  auto fill = dyn_cast_or_null<linalg::FillOp>(compute->getPrevNode());
+  return fill && isa<ScatterAddOp>(compute.getOp()) &&
+                 fill.getOutputs()[0] == compute.getResultBuffer(0) &&
+                 matchPattern(fill.getInputs()[0], m_AnyZeroFloat())
+             ? fill
+             : linalg::FillOp();
+}
+
+/// Loops, one by one.
+LogicalResult FunctionLowering::lower(linalg::LinalgOp op) {
+  auto next = dyn_cast_or_null<tile::ComputeOp>(op->getNextNode());
+  if (next && findZeros(next) == op)
+    return success();
+  IRRewriter rewriter(op);
+  if (failed(linalg::linalgOpToLoops(rewriter, op)))
+    return op.emitOpError() << "has no loops";
+  rewriter.eraseOp(op);
+  return success();
+}
+
+/// What passes between two loops is scratch that the caller brings as one more
+/// argument; what only one writes is memory of its own.
+void FunctionLowering::bringScratch(memref::AllocOp op) {
+  llvm::SmallPtrSet<Operation *, 4> users;
+  for (Operation *user : op->getUsers())
+    if (!isa<memref::DeallocOp>(user))
+      users.insert(op->getBlock()->findAncestorOpInBlock(*user));
+  if (users.size() < 2)
+    return setView(op.getResult());
+  unsigned number = func.getNumArguments();
+  (void)func.insertArgument(number, op.getType(), {}, op.getLoc());
+  Value memory = func.getArgument(number);
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+    if (isa<memref::DeallocOp>(user))
+      user->erase();
+  op.replaceAllUsesWith(memory);
+  op.erase();
+  b.setInsertionPointToStart(&func.getBody().front());
+  setView(memory);
 }
 
 /// The width of the queries, and the step of the loop over tiles or chunks.
@@ -203,71 +215,40 @@ FailureOr<TileLayout> FunctionLowering::getLayout(scf::ForallOp op) {
                          queries.getDimSize(2), *step);
 }
 
-Value FunctionLowering::makeTemporary(Value init, MemRefType type) {
-  SmallVector<Value> sizes;
-  if (auto empty = init.getDefiningOp<tensor::EmptyOp>())
-    for (Value size : empty.getDynamicSizes())
-      sizes.push_back(scalars.lookupOrDefault(size));
-  return memref::AllocOp::create(b, init.getLoc(), type, sizes);
+LogicalResult FunctionLowering::lower(tile::ComputeOp compute) {
+  LogicalResult lowered =
+      llvm::TypeSwitch<Operation *, LogicalResult>(compute.getOp())
+          .Case<ParameterGradOp, ScatterAddOp>(
+              [&](auto op) { return lower(compute, op); })
+          .Default([](Operation *other) {
+            return other->emitOpError()
+                   << "has no lowering to the CPU; expected the fused stage "
+                      "(--rt-fuse-channels)";
+          });
+  if (succeeded(lowered))
+    compute.erase();
+  return lowered;
 }
 
-static Value stripCasts(Value value) {
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
-  return value;
-}
-
-/// Memory of a result: the caller's where the function returns it; else, where
-/// a later op reads it, scratch that the caller brings as one more argument;
-/// else of its own.
-Value FunctionLowering::bindResult(Value result, Value init) {
-  auto ret = cast<func::ReturnOp>(source.getBody().front().getTerminator());
-  auto use = llvm::find_if(ret.getOperands(), [&](Value value) {
-    return stripCasts(value) == result;
-  });
-  MemRefType type = toMemRef(result.getType());
-  Value memory;
-  if (use != ret.getOperands().end()) {
-    memory = lowered.getArgument(source.getNumArguments() +
-                                 (use - ret.getOperands().begin()));
-  } else if (result.use_empty()) {
-    memory = makeTemporary(init, type);
-    temporaries.push_back(memory);
-  } else {
-    unsigned number = lowered.getNumArguments();
-    (void)lowered.insertArgument(number, type, {}, result.getLoc());
-    memory = lowered.getArgument(number);
-  }
-  Value zero = arith::ConstantIndexOp::create(b, result.getLoc(), 0);
-  ArgumentView view{
-      memory, SmallVector<Value>(static_cast<size_t>(type.getRank()), zero)};
-  buffers[result] = view;
-  return memory;
-}
-
-LogicalResult FunctionLowering::lower(ParameterGradOp op) {
-  auto *parts = std::get_if<ArgumentView>(&buffers[op.getParameters()]);
-  if (!parts)
-    return op.emitOpError() << "expected the rows' parts from rt.query_grad";
-  Value memory = parts->memref;
-  Value tau = bindResult(op.getTauGrad(), Value());
-  Value gammas = bindResult(op.getGammasGrad(), Value());
-  sumParameters(b, op.getLoc(), memory, tau, gammas);
+LogicalResult FunctionLowering::lower(tile::ComputeOp compute,
+                                      ParameterGradOp op) {
+  sumParameters(b, op.getLoc(), compute.getBuffer(op.getParameters()),
+                compute.getResultBuffer(0), compute.getResultBuffer(1));
   return success();
 }
 
-LogicalResult FunctionLowering::lower(ScatterAddOp op) {
-  auto *rows = std::get_if<ArgumentView>(&buffers[stripCasts(op.getRows())]);
-  auto *ids = std::get_if<ArgumentView>(&buffers[op.getIndices()]);
-  auto fill = op.getInit().getDefiningOp<linalg::FillOp>();
-  bool fromZero = fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+LogicalResult FunctionLowering::lower(tile::ComputeOp compute,
+                                      ScatterAddOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  if (!rows || !ids || !fromZero || type.getRank() != 2 || type.isDynamicDim(1))
-    return op.emitOpError() << "expected the keys' gradients, by ids of an "
-                               "argument, added to zeros [V, D]";
-  Value from = rows->memref, by = ids->memref;
-  Value table = bindResult(op.getResult(), op.getInit());
-  scatterRows(b, op.getLoc(), from, by, table);
+  if (type.getRank() != 2 || type.isDynamicDim(1))
+    return op.emitOpError()
+           << "expected sums [V, D] of a static width, got " << type;
+  Value table = compute.getResultBuffer(0);
+  linalg::FillOp zeros = findZeros(compute);
+  scatterRows(b, op.getLoc(), compute.getBuffer(op.getRows()),
+              compute.getBuffer(op.getIndices()), table, bool(zeros));
+  if (zeros)
+    zeros.erase();
   return success();
 }
 
@@ -277,28 +258,14 @@ LogicalResult FunctionLowering::lower(scf::ForallOp op) {
   FailureOr<TileLayout> layout = getLayout(op);
   if (failed(layout))
     return failure();
-  for (auto [result, init, arg] :
-       llvm::zip(op.getResults(), op.getOutputs(), op.getRegionIterArgs())) {
-    bindResult(result, init);
-    TensorBuffer buffer = buffers.lookup(result);
-    buffers[arg] = buffer;
-  }
-  auto mapped = [&](ArrayRef<OpFoldResult> values) {
-    SmallVector<OpFoldResult> result;
-    for (OpFoldResult value : values)
-      result.push_back(
-          isa<Attribute>(value)
-              ? value
-              : OpFoldResult(scalars.lookupOrDefault(cast<Value>(value))));
-    return result;
-  };
   auto forall = scf::ForallOp::create(
-      b, op.getLoc(), mapped(op.getMixedLowerBound()),
-      mapped(op.getMixedUpperBound()), mapped(op.getMixedStep()),
-      /*outputs=*/ValueRange(), /*mapping=*/std::nullopt);
+      b, op.getLoc(), op.getMixedLowerBound(), op.getMixedUpperBound(),
+      op.getMixedStep(), /*outputs=*/ValueRange(), /*mapping=*/std::nullopt);
   scalars.map(op.getInductionVars(), forall.getInductionVars());
-  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getBody()->getTerminator());
   TaskLowering task(b, *layout, side, scalars, buffers, forall.getBody());
-  return task.lowerBlock(*op.getBody());
+  if (failed(task.lowerBlock(*op.getBody())))
+    return failure();
+  op.erase();
+  return success();
 }

@@ -124,7 +124,8 @@ static RowPointer pointTo(KernelBuilder &k, const KeySource &keys,
   Value id = k.toIndex(
       k.load(keys.ids.memref,
              {keys.ids.offsets[0], k.add(keys.ids.offsets[1], position)}));
-  return {keys.table, {id, k.index(0)}};
+  return {keys.table.memref,
+          {k.add(keys.table.offsets[0], id), keys.table.offsets[1]}};
 }
 
 /// Fills all lanes; those beyond `count` repeat the last item.

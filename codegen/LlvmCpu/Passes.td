@@ -97,16 +97,18 @@ def CpuEntryPass : Pass<"rt-cpu-entry", "::mlir::ModuleOp"> {
 def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
   let summary = "the fused stage to loops on packed panels and vectors";
   let description = [{
-    Lowers each function that holds the fused stage to buffers: arguments become
-    memrefs, results trailing memref arguments, and the body of the forall loops
-    on task-local buffers. Here the CPU's choices begin: scores stand transposed
-    with a query per vector lane, queries and keys are packed in panels, products
-    run in register tiles of explicit multiply-adds.
+    Lowers the parallel loops of functions on buffers (--rt-bufferize of the
+    fused stage) to loops on task-local memory. Here the CPU's choices begin:
+    scores stand transposed with a query per vector lane, queries and keys are
+    packed in panels, products run in register tiles of explicit multiply-adds.
+    What passes between two parallel loops becomes one more argument.
 
     Before:
     ```mlir
-    %r:3 = scf.forall (%b, %i) = (0, 0) to (%B, %Tq) step (1, 32) shared_outs(...) {
-      ... rt.lookup, rt.distance, rt.score_sweep, rt.weigh, linalg.contract, ...
+    scf.forall (%b, %i) = (0, 0) to (%B, %Tq) step (1, 32) {
+      %k = memref.alloc(%n) : memref<1x?x64xf32>
+      rt_tile.compute ins(%table, %ids_t : ...) outs(%k : ...) { ... rt.lookup ... }
+      ...
     }
     ```
     After:

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -40,40 +41,44 @@ LogicalResult TaskLowering::lower(InitOp op) {
         {*parts, static_cast<int64_t>(values.size()), layout.itemLanes()},
         element));
     initState(k, values, data, k.index(*parts));
-    buffers[state] = StateBuffer{{data, k.index(0)}, *parts};
+    buffer(state) = StateBuffer{{data, k.index(0)}, *parts};
   }
   return success();
 }
 
-/// Whether zeros are the start of a gradient's products.
-static bool isStartOfProducts(linalg::FillOp op) {
-  return llvm::any_of(op.getResult(0).getUsers(), [](Operation *user) {
-    return isa<linalg::ContractOp>(user) &&
-           llvm::any_of(user->getUsers(), [](Operation *reader) {
-             return isa<WeighGradOp>(reader);
-           });
+/// Whether zeros are the start of a gradient's products: rt.weigh_grad reads
+/// what is added to them.
+static bool isStartOfProducts(Value memref) {
+  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
+    auto compute = dyn_cast<tile::ComputeOp>(user);
+    auto weigh =
+        compute ? dyn_cast<WeighGradOp>(compute.getOp()) : WeighGradOp();
+    return weigh && compute.getBuffer(weigh.getProducts()) == memref;
   });
 }
 
 LogicalResult TaskLowering::lower(linalg::FillOp op) {
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  // Each loop that starts from them makes accumulators of its own: equal zeros
-  // are one value.
-  if (type.getRank() == 3)
+  Value memref = op.getOutputs()[0];
+  if (!matchPattern(op.getInputs()[0], m_AnyZeroFloat()))
+    return op.emitOpError() << "expected sums that start as zeros";
+  auto alloc = getMemRef(memref).getDefiningOp<memref::AllocOp>();
+  if (!alloc || buffers.contains(alloc))
+    return op.emitOpError()
+           << "expected new sums of the task to start as zeros";
+  MemRefType type = alloc.getType();
+  if (type.getRank() == 3) {
+    buffer(memref) = makeAccumulators(op);
     return success();
+  }
   // Products are written by the one contraction that they start.
-  if (isStartOfProducts(op))
+  if (isStartOfProducts(memref))
     return success();
   if (type.getRank() != 4 && type.getRank() != 5)
     return op.emitOpError() << "expected sums [1, C, rows, D], got " << type;
   int64_t parts = 1;
   if (type.getRank() == 5) {
-    auto empty = op.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
-    std::optional<int64_t> bound =
-        type.isDynamicDim(1) && empty
-            ? getConstantBound(cast<Value>(empty.getMixedSizes()[1]))
-            : std::optional<int64_t>(type.getDimSize(1));
-    if (!bound || ShapedType::isDynamic(*bound))
+    std::optional<int64_t> bound = getConstantBound(alloc.getMixedSizes()[1]);
+    if (!bound)
       return op.emitOpError() << "expected a constant number of parts";
     parts = *bound;
   }
@@ -84,7 +89,7 @@ LogicalResult TaskLowering::lower(linalg::FillOp op) {
                                 layout.stackRows(numWeighted), layout.panel},
                                layout.element));
   zeroSums(k, data);
-  buffers[op.getResult(0)] = StateBuffer{{data, k.index(0)}, parts};
+  buffer(memref) = StateBuffer{{data, k.index(0)}, parts};
   return success();
 }
 
@@ -93,7 +98,7 @@ LogicalResult TaskLowering::lower(MergeOp op) {
   if (failed(parts))
     return failure();
   int64_t numParts =
-      std::get<StateBuffer>(buffers[op.getPartialFloats()]).numParts;
+      std::get<StateBuffer>(buffer(op.getPartialFloats())).numParts;
   KernelBuilder k = kernel(op.getLoc());
   SweepLayout sweep = SweepLayout::get(op.getChannels());
   StateView merged;
@@ -107,7 +112,7 @@ LogicalResult TaskLowering::lower(MergeOp op) {
         {1, static_cast<int64_t>(values.size()), layout.itemLanes()}, element));
     initState(k, values, data, k.index(1));
     *view = {data, k.index(0)};
-    buffers[result] = StateBuffer{*view, 1};
+    buffer(result) = StateBuffer{*view, 1};
   }
   mergeStates(k, sweep, op.getSweep(), *parts, numParts, merged);
   if (!op.getSums())
@@ -121,6 +126,6 @@ LogicalResult TaskLowering::lower(MergeOp op) {
   PartView total = {allocate(MemRefType::get(shape, layout.element)),
                     k.index(0)};
   mergeSums(k, sums->view.data, numParts, total);
-  buffers[op.getSums()] = StateBuffer{total, 1};
+  buffer(op.getSums()) = StateBuffer{total, 1};
   return success();
 }

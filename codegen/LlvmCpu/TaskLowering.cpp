@@ -57,43 +57,55 @@ Value TaskLowering::allocateInLoop(MemRefType type) {
   return buffer;
 }
 
-FailureOr<int64_t> TaskLowering::getBound(Operation *op, Value tensor,
-                                          int64_t axis) {
-  auto type = cast<RankedTensorType>(tensor.getType());
+/// The size of a buffer along an axis, as the code names it; null if it is that
+/// of an argument.
+static OpFoldResult getSizeOf(Value memref, int64_t axis) {
+  auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(axis))
-    return type.getDimSize(axis);
-  std::optional<int64_t> bound;
-  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
-    // A rank-reducing slice drops leading unit axes only.
-    int64_t dropped = slice.getMixedSizes().size() - type.getRank();
-    OpFoldResult size = slice.getMixedSizes()[axis + dropped];
-    bound = getConstantIntValue(size);
-    if (!bound)
-      bound = getConstantBound(cast<Value>(size));
+    return IntegerAttr::get(IndexType::get(type.getContext()),
+                            type.getDimSize(axis));
+  if (auto cast = memref.getDefiningOp<memref::CastOp>())
+    return getSizeOf(cast.getSource(), axis);
+  if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
+    return alloc.getMixedSizes()[axis];
+  if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
+    llvm::SmallBitVector dropped = view.getDroppedDims();
+    for (auto [dim, size] : llvm::enumerate(view.getMixedSizes()))
+      if (!dropped.test(dim) && axis-- == 0)
+        return size;
   }
+  return {};
+}
+
+FailureOr<TaskLowering::Extent>
+TaskLowering::getExtent(Operation *op, Value tensor, int64_t axis) {
+  Value memref = getMemRef(tensor);
+  OpFoldResult size = getSizeOf(memref, axis);
+  std::optional<int64_t> bound = size ? getConstantBound(size) : std::nullopt;
   if (!bound)
     return op->emitOpError()
-           << "expected axis " << axis << " of " << type
+           << "expected axis " << axis << " of " << tensor.getType()
            << " to be bounded by a constant, as the tiling passes leave it";
   if (*bound < 1 || *bound > kLargestTile)
     return op->emitOpError()
-           << "expected axis " << axis << " of " << type
+           << "expected axis " << axis << " of " << tensor.getType()
            << " to be bounded by 1 to " << kLargestTile << ", got " << *bound;
-  return *bound;
+  return Extent{*bound, scalar(size, op->getLoc())};
 }
 
 const ParameterValues &TaskLowering::getParameters(Value tau, Value gammas,
                                                    Location loc) {
-  auto it = parameters.find(tau);
-  if (it != parameters.end())
+  auto [it, isNew] = parameters.try_emplace(
+      std::pair(getMemRef(tau), getMemRef(gammas)), ParameterValues());
+  if (!isNew)
     return it->second;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(task);
   KernelBuilder k = kernel(loc);
   int64_t count = cast<RankedTensorType>(gammas.getType()).getDimSize(0);
-  Value tauMemref = std::get<ArgumentView>(buffers[tau]).memref;
-  Value gammaMemref = std::get<ArgumentView>(buffers[gammas]).memref;
-  return parameters[tau] = loadParameters(k, tauMemref, gammaMemref, count);
+  const auto &bases = std::get<ArgumentView>(buffer(gammas));
+  Value tauMemref = std::get<ArgumentView>(buffer(tau)).memref;
+  return it->second = loadParameters(k, tauMemref, bases, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,21 +121,16 @@ LogicalResult TaskLowering::lowerBlock(Block &block) {
 
 LogicalResult TaskLowering::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExtractOp,
-            tensor::DimOp, tensor::EmptyOp, linalg::FillOp, linalg::ContractOp,
-            scf::ForOp, scf::ForallOp, InitOp, LookupOp, DistanceOp,
-            ScoreSweepOp, ReduceSweepOp, WeighOp, MergeOp, FinalizeOp,
-            GradRowsOp, WeighGradOp, SumDifferencesOp, CopyGradOp, QueryGradOp,
-            KeyGradOp>([&](auto typed) { return lower(typed); })
-      .Case<tensor::CastOp>([&](auto cast) -> LogicalResult {
-        alias(cast.getResult(), cast.getSource());
-        return success();
-      })
+      .Case<memref::AllocOp, memref::SubViewOp, memref::CopyOp, memref::LoadOp,
+            memref::DimOp, linalg::FillOp, linalg::ContractOp, scf::ForOp,
+            scf::ForallOp, scf::IfOp, tile::ComputeOp>(
+          [&](auto typed) { return lower(typed); })
+      .Case<memref::CastOp>([](auto) { return success(); })
       .Default([&](Operation *other) -> LogicalResult {
-        auto isTensor = [](Type type) { return isa<TensorType>(type); };
+        auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
         if (other->getNumRegions() > 0 ||
-            llvm::any_of(other->getOperandTypes(), isTensor) ||
-            llvm::any_of(other->getResultTypes(), isTensor))
+            llvm::any_of(other->getOperandTypes(), isBuffer) ||
+            llvm::any_of(other->getResultTypes(), isBuffer))
           return other->emitOpError()
                  << "has no lowering to the CPU; expected the fused stage "
                     "(--rt-fuse-channels)";
@@ -132,33 +139,71 @@ LogicalResult TaskLowering::lower(Operation *op) {
       });
 }
 
-/// Whether a tensor is only read as the queries of distances.
-static bool isQueryTile(tensor::ExtractSliceOp op) {
-  return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    auto distance = dyn_cast<DistanceOp>(user);
-    return distance && distance.getQueries() == op.getResult();
+/// The tensors of an op of rt are what the buffers are that it is given.
+LogicalResult TaskLowering::lower(tile::ComputeOp compute) {
+  Operation *inner = compute.getOp();
+  for (auto [argument, memref] : llvm::zip(
+           compute.getBody().front().getArguments(), compute->getOperands()))
+    tensors[argument] = memref;
+  for (auto [result, memref] :
+       llvm::zip(inner->getResults(), compute.getOutputs()))
+    tensors[result] = memref;
+  return llvm::TypeSwitch<Operation *, LogicalResult>(inner)
+      .Case<InitOp, LookupOp, DistanceOp, ScoreSweepOp, ReduceSweepOp, WeighOp,
+            MergeOp, FinalizeOp, GradRowsOp, WeighGradOp, SumDifferencesOp,
+            CopyGradOp, QueryGradOp, KeyGradOp>(
+          [&](auto typed) { return lower(typed); })
+      .Default([](Operation *other) {
+        return other->emitOpError()
+               << "has no lowering to the CPU; expected the fused stage "
+                  "(--rt-fuse-channels)";
+      });
+}
+
+/// The ops of a kind that `memref` is given to, as their operand or result at
+/// `place`.
+template <typename Op>
+static bool isUsedBy(Value memref, llvm::function_ref<Value(Op)> place) {
+  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
+    auto compute = dyn_cast<tile::ComputeOp>(user);
+    auto op = compute ? dyn_cast<Op>(compute.getOp()) : Op();
+    return op && place(op) && compute.getBuffer(place(op)) == memref;
   });
 }
 
-LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
+/// Whether a view is only read as the queries of distances.
+static bool isQueryTile(Value memref) {
+  return isUsedBy<DistanceOp>(memref,
+                              [](DistanceOp op) { return op.getQueries(); });
+}
+
+LogicalResult TaskLowering::lower(memref::SubViewOp op) {
   KernelBuilder k = kernel(op.getLoc());
+  if (!llvm::all_of(op.getMixedStrides(), isOneInteger))
+    return op.emitOpError() << "expected unit strides";
   SmallVector<Value> offsets;
   for (OpFoldResult offset : op.getMixedOffsets())
     offsets.push_back(scalar(offset, op.getLoc()));
-  TensorBuffer source = buffers[op.getSource()];
+  TensorBuffer source = buffer(op.getSource());
   if (auto *argument = std::get_if<ArgumentView>(&source)) {
+    if (op.getSourceType().getRank() != op.getType().getRank())
+      return op.emitOpError() << "expected a view of the rank of its source";
     for (auto [own, base] : llvm::zip(offsets, argument->offsets))
       own = k.add(base, own);
     ArgumentView view{argument->memref, offsets};
-    if (!isQueryTile(op)) {
+    if (!isQueryTile(op.getResult())) {
       buffers[op.getResult()] = view;
       return success();
     }
     return packQueries(op, view);
   }
   if (auto *scores = std::get_if<ScoreBuffer>(&source)) {
-    buffers[op.getResult()] = ScoreBuffer{
+    ScoreBuffer part{
         {scores->view.data, k.add(scores->view.begin, offsets.back())}};
+    OpFoldResult size = op.getMixedSizes().back();
+    part.count = scalar(size, op.getLoc());
+    part.bound = getConstantBound(size).value_or(0);
+    buffers[op.getResult()] = part;
     return success();
   }
   if (auto *state = std::get_if<StateBuffer>(&source)) {
@@ -170,14 +215,14 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
         StateBuffer{view, isPart ? 1 : state->numParts, state->itemFactors};
     return success();
   }
-  return op.emitOpError() << "slices a tensor that the CPU lowering does not "
+  return op.emitOpError() << "views a buffer that the CPU lowering does not "
                              "know; expected the fused stage";
 }
 
 /// Queries as the task's own items, or as what passes by.
-LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
+LogicalResult TaskLowering::packQueries(memref::SubViewOp op,
                                         const ArgumentView &view) {
-  FailureOr<RowRange> rows = getRows(op, op.getResult());
+  FailureOr<Extent> rows = getExtent(op, op.getResult(), 1);
   if (failed(rows))
     return failure();
   KernelBuilder k = kernel(op.getLoc());
@@ -206,20 +251,14 @@ LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
   return success();
 }
 
-LogicalResult TaskLowering::lower(tensor::InsertSliceOp op) {
-  auto *dest = get<ScoreBuffer>(op, op.getDest(), "kept scores");
-  auto *source = get<ScoreBuffer>(op, op.getSource(), "a chunk's distances");
-  if (!dest || !source)
-    return failure();
-  // rt.distance has written them in place.
-  if (source->view.data != dest->view.data)
-    return op.emitOpError() << "expected distances that are kept once";
-  buffers[op.getResult()] = *dest;
-  return success();
+LogicalResult TaskLowering::lower(memref::CopyOp op) {
+  return op.emitOpError() << "copies a buffer of the task, which the CPU "
+                             "lowering does not; expected states and sums that "
+                             "are updated in place";
 }
 
-LogicalResult TaskLowering::lower(tensor::ExtractOp op) {
-  auto *view = get<ArgumentView>(op, op.getTensor(), "an argument");
+LogicalResult TaskLowering::lower(memref::LoadOp op) {
+  auto *view = get<ArgumentView>(op, op.getMemRef(), "an argument");
   if (!view)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
@@ -230,22 +269,18 @@ LogicalResult TaskLowering::lower(tensor::ExtractOp op) {
   return success();
 }
 
-LogicalResult TaskLowering::lower(tensor::DimOp op) {
+LogicalResult TaskLowering::lower(memref::DimOp op) {
   std::optional<int64_t> axis = op.getConstantIndex();
-  Value source = op.getSource();
-  if (auto slice = source.getDefiningOp<tensor::ExtractSliceOp>();
-      slice && axis &&
-      slice.getType().getRank() == slice.getSourceType().getRank()) {
-    scalars.map(op.getResult(),
-                scalar(slice.getMixedSizes()[*axis], op.getLoc()));
+  auto type = cast<MemRefType>(op.getSource().getType());
+  if (!axis || *axis < 0 || *axis >= type.getRank())
+    return op.emitOpError() << "expected a constant axis of " << type;
+  if (OpFoldResult size = getSizeOf(op.getSource(), *axis)) {
+    scalars.map(op.getResult(), scalar(size, op.getLoc()));
     return success();
   }
-  auto *view = get<ArgumentView>(op, source, "an argument or a slice");
-  if (!view || !axis)
+  auto *view = get<ArgumentView>(op, op.getSource(), "an argument or a view");
+  if (!view)
     return failure();
-  if (*axis >= cast<MemRefType>(view->memref.getType()).getRank())
-    return op.emitOpError()
-           << "expected an axis of " << source.getType() << ", got " << *axis;
   scalars.map(op.getResult(),
               memref::DimOp::create(b, op.getLoc(), view->memref, *axis));
   return success();
@@ -268,13 +303,10 @@ static Value getOuterBound(Value value, Block *block) {
   return {};
 }
 
-LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
-  bool onlyFilled = llvm::all_of(op->getUsers(), [](Operation *user) {
-    return isa<linalg::FillOp>(user);
-  });
-  if (onlyFilled)
-    return success();
-  RankedTensorType type = op.getType();
+/// What a new buffer becomes is known where it is first written; but scores
+/// that are kept, part by part, are given memory here.
+LogicalResult TaskLowering::lower(memref::AllocOp op) {
+  MemRefType type = op.getType();
   if (llvm::is_contained(type.getShape(), 0)) {
     // Stands for what has no elements: a state without fields, no copies.
     KernelBuilder k = kernel(op.getLoc());
@@ -283,12 +315,15 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
     buffers[op.getResult()] = StateBuffer{{data, k.index(0)}, 1};
     return success();
   }
-  if (type.getRank() != 3)
-    return op.emitOpError()
-           << "expected kept scores [1, rows, keys], got " << type;
+  bool isViewed =
+      llvm::any_of(op->getUsers(), llvm::IsaPred<memref::SubViewOp>);
+  return isViewed && type.getRank() == 3 ? keepScores(op) : success();
+}
+
+LogicalResult TaskLowering::keepScores(memref::AllocOp op) {
   KernelBuilder k = kernel(op.getLoc());
   Value keys;
-  if (type.isDynamicDim(2)) {
+  if (op.getType().isDynamicDim(2)) {
     Value bound = getOuterBound(op.getDynamicSizes().back(), op->getBlock());
     if (!bound)
       return op.emitOpError() << "expected the number of kept keys to be "
@@ -298,7 +333,7 @@ LogicalResult TaskLowering::lower(tensor::EmptyOp op) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(task->getParentOp());
   if (!keys)
-    keys = k.index(type.getDimSize(2));
+    keys = k.index(op.getType().getDimSize(2));
   // The last register tile may reach past the last key.
   Value padded = k.add(keys, layout.tileRows);
   auto buffer = MemRefType::get({ShapedType::kDynamic, layout.itemLanes()},
@@ -313,16 +348,9 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   std::optional<int64_t> step = getConstantIntValue(op.getStep());
   if (!step || *step < 1)
     return op.emitOpError() << "expected a positive constant step, the chunk";
-  for (auto [init, arg] : llvm::zip(op.getInitArgs(), op.getRegionIterArgs())) {
-    if (!isa<TensorType>(init.getType()))
-      return op.emitOpError() << "expected a loop that carries tensors only";
-    bool isZero = init.getDefiningOp<linalg::FillOp>() &&
-                  cast<RankedTensorType>(init.getType()).getRank() == 3;
-    if (isZero)
-      buffers[arg] = makeAccumulators(op.getLoc(), arg);
-    else
-      alias(arg, init);
-  }
+  if (op.getNumResults() > 0)
+    return op.emitOpError() << "expected a loop that carries nothing but what "
+                               "stands in buffers";
   auto loop =
       scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
                          scalar(op.getUpperBound()), scalar(op.getStep()));
@@ -337,8 +365,6 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   }
   llvm::append_range(freeBuffers, loopBuffers);
   std::swap(outer, loopBuffers);
-  for (auto [arg, result] : llvm::zip(op.getRegionIterArgs(), op.getResults()))
-    alias(result, arg);
   return success();
 }
 
@@ -346,19 +372,27 @@ LogicalResult TaskLowering::lower(scf::ForallOp op) {
   if (op.getRank() != 1 || op.getStaticStep() != ArrayRef<int64_t>{1})
     return op.emitOpError() << "expected an inner forall over key ranges";
   KernelBuilder k = kernel(op.getLoc());
-  for (auto [init, arg] : llvm::zip(op.getOutputs(), op.getRegionIterArgs()))
-    alias(arg, init);
   auto loop = scf::ForOp::create(
       b, op.getLoc(), scalar(op.getMixedLowerBound()[0], op.getLoc()),
       scalar(op.getMixedUpperBound()[0], op.getLoc()), k.index(1));
   scalars.map(op.getInductionVars()[0], loop.getInductionVar());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    if (failed(lowerBlock(*op.getBody())))
-      return failure();
-  }
-  for (auto [init, result] : llvm::zip(op.getOutputs(), op.getResults()))
-    alias(result, init);
-  return success();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  return lowerBlock(*op.getBody());
+}
+
+LogicalResult TaskLowering::lower(scf::IfOp op) {
+  if (op.getNumResults() > 0)
+    return op.emitOpError() << "expected a branch that gives nothing but what "
+                               "stands in buffers";
+  auto branch = scf::IfOp::create(b, op.getLoc(), scalar(op.getCondition()),
+                                  op.elseBlock() != nullptr);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  if (failed(lowerBlock(*op.thenBlock())))
+    return failure();
+  if (!op.elseBlock())
+    return success();
+  b.setInsertionPointToStart(branch.elseBlock());
+  return lowerBlock(*op.elseBlock());
 }

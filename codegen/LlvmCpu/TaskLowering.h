@@ -10,10 +10,11 @@
 #define RAYTENTION_CODEGEN_LLVMCPU_TASKLOWERING_H
 
 #include "codegen/LlvmCpu/CpuKernels.h"
+#include "dialect/RayTile/RayTile.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <variant>
@@ -22,12 +23,21 @@ namespace raytention {
 
 struct ItemTerms;
 
+inline mlir::Value stripCasts(mlir::Value memref) {
+  while (auto cast = memref.getDefiningOp<mlir::memref::CastOp>())
+    memref = cast.getSource();
+  return memref;
+}
+
 /// Rows of a query tile or keys of a chunk at most: more is a mistake.
 constexpr int64_t kLargestTile = int64_t(1) << 16;
 
 /// Kept or chunk-local scores.
 struct ScoreBuffer {
   ScoreView view;
+  /// Of a chunk: the rows present, and most of them.
+  mlir::Value count = {};
+  int64_t bound = 0;
 };
 /// Items in the lanes, and where differences are taken also as rows.
 struct LaneBuffer {
@@ -40,6 +50,7 @@ struct RowBuffer {
 struct WeightBuffer {
   mlir::Value data;
   int64_t numWeighted;
+  std::optional<Metric> metric = std::nullopt; ///< of coefficients
 };
 /// A state tensor (floats or positions) or sums, one or all of its parts.
 struct StateBuffer {
@@ -49,8 +60,8 @@ struct StateBuffer {
   mlir::Value itemFactors = {};
 };
 
-/// Where a tensor of the fused program lives on the CPU. The program is in
-/// destination style, so every update happens in place.
+/// What a buffer of the program is on the CPU, which packs and turns what
+/// stands in it. Ops of rt see their tensors as what the buffers are.
 using TensorBuffer =
     std::variant<std::monostate, ArgumentView, ScoreBuffer, LaneBuffer,
                  RowBuffer, WeightBuffer, StateBuffer>;
@@ -70,15 +81,17 @@ public:
 
 private:
   llvm::LogicalResult lower(mlir::Operation *op);
-  llvm::LogicalResult lower(mlir::tensor::ExtractSliceOp op);
-  llvm::LogicalResult lower(mlir::tensor::InsertSliceOp op);
-  llvm::LogicalResult lower(mlir::tensor::ExtractOp op);
-  llvm::LogicalResult lower(mlir::tensor::DimOp op);
-  llvm::LogicalResult lower(mlir::tensor::EmptyOp op);
+  llvm::LogicalResult lower(mlir::memref::AllocOp op);
+  llvm::LogicalResult lower(mlir::memref::SubViewOp op);
+  llvm::LogicalResult lower(mlir::memref::CopyOp op);
+  llvm::LogicalResult lower(mlir::memref::LoadOp op);
+  llvm::LogicalResult lower(mlir::memref::DimOp op);
   llvm::LogicalResult lower(mlir::linalg::FillOp op);
   llvm::LogicalResult lower(mlir::linalg::ContractOp op);
   llvm::LogicalResult lower(mlir::scf::ForOp op);
   llvm::LogicalResult lower(mlir::scf::ForallOp op);
+  llvm::LogicalResult lower(mlir::scf::IfOp op);
+  llvm::LogicalResult lower(tile::ComputeOp op);
   llvm::LogicalResult lower(InitOp op);
   llvm::LogicalResult lower(LookupOp op);
   llvm::LogicalResult lower(DistanceOp op);
@@ -100,20 +113,27 @@ private:
   using PackRows = llvm::function_ref<void(const PackedRows &)>;
   LaneBuffer packItems(mlir::Operation *op, mlir::Value count,
                        PackLanes packLanes, PackRows packRows);
-  llvm::LogicalResult packQueries(mlir::tensor::ExtractSliceOp op,
+  llvm::LogicalResult packQueries(mlir::memref::SubViewOp op,
                                   const ArgumentView &view);
-  /// Zeroed accumulators of pairs or sums of a product, as `arg` of a loop is
-  /// read.
-  StateBuffer makeAccumulators(mlir::Location loc, mlir::Value arg);
+  llvm::LogicalResult keepScores(mlir::memref::AllocOp op);
+  /// Zeroed accumulators of pairs, or sums of a product.
+  StateBuffer makeAccumulators(mlir::linalg::FillOp op);
   /// What is still to be added to finished sums.
   std::optional<ItemTerms> getItemTerms(const StateBuffer &sums) const;
   llvm::LogicalResult multiplyStack(mlir::linalg::ContractOp op);
-  /// Sizes of a slice of a per-row argument: most rows and those present.
-  struct RowRange {
+  /// Of an axis: the most that it may be, and what it is.
+  struct Extent {
     int64_t bound;
     mlir::Value count;
   };
-  llvm::FailureOr<RowRange> getRows(mlir::Operation *op, mlir::Value slice);
+  llvm::FailureOr<Extent> getExtent(mlir::Operation *op, mlir::Value tensor,
+                                    int64_t axis);
+  /// The buffer that a tensor of the op being lowered stands for; a buffer
+  /// stands for itself, whatever its type is cast to.
+  mlir::Value getMemRef(mlir::Value value) const {
+    auto it = tensors.find(value);
+    return stripCasts(it == tensors.end() ? value : it->second);
+  }
   /// `lengths`, or the number of keys where there are none.
   llvm::FailureOr<mlir::Value> getLength(mlir::Operation *op,
                                          mlir::Value lengths, mlir::Value keys);
@@ -124,18 +144,19 @@ private:
   mlir::Value scalar(mlir::OpFoldResult value, mlir::Location loc);
   KernelBuilder kernel(mlir::Location loc) { return {b, loc, layout}; }
 
-  /// `result` lives where `source` does.
-  void alias(mlir::Value result, mlir::Value source) {
-    TensorBuffer buffer = buffers.lookup(source);
-    buffers[result] = buffer;
+  /// What stands where a tensor or buffer does.
+  TensorBuffer &buffer(mlir::Value value) { return buffers[getMemRef(value)]; }
+  /// The same if it is of a kind, else null.
+  template <typename BufferKind>
+  const BufferKind *find(mlir::Value value) const {
+    auto it = buffers.find(getMemRef(value));
+    return it == buffers.end() ? nullptr
+                               : std::get_if<BufferKind>(&it->second);
   }
   /// The buffer of a tensor, or an error at `op` that says what was expected.
   template <typename BufferKind>
   const BufferKind *get(mlir::Operation *op, mlir::Value tensor,
                         llvm::StringRef expected);
-  /// A static bound of an axis of a tile: of its type, or of its size operand.
-  static llvm::FailureOr<int64_t> getBound(mlir::Operation *op,
-                                           mlir::Value tensor, int64_t axis);
   llvm::FailureOr<StateView> getState(mlir::Operation *op, mlir::Value floats,
                                       mlir::Value positions);
   /// What the pair ops share; null mask means causal.
@@ -154,19 +175,21 @@ private:
   mlir::IRMapping &scalars;
   llvm::DenseMap<mlir::Value, TensorBuffer> &buffers;
   mlir::Block *task;
+  /// The buffers of the block arguments of the rt_tile.compute being lowered.
+  llvm::DenseMap<mlir::Value, mlir::Value> tensors;
   /// The items that differences are taken from, of which a task has one set.
   std::optional<PackedRows> itemRows;
-  llvm::DenseMap<mlir::Value, ParameterValues> parameters;
+  /// By tau and gammas.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, ParameterValues>
+      parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
 };
 
 template <typename BufferKind>
 const BufferKind *TaskLowering::get(mlir::Operation *op, mlir::Value tensor,
                                     llvm::StringRef expected) {
-  auto it = buffers.find(tensor);
-  if (it != buffers.end())
-    if (auto *buffer = std::get_if<BufferKind>(&it->second))
-      return buffer;
+  if (auto *buffer = find<BufferKind>(tensor))
+    return buffer;
   op->emitOpError() << "expected " << expected
                     << " in the form of the fused stage, got " << tensor;
   return nullptr;

@@ -12,6 +12,7 @@
 #include "passes/Pipelines/Passes.h"
 #include "passes/Pipelines/ReferencePipeline.h"
 #include "passes/Pipelines/SweepPipeline.h"
+#include "passes/Plan/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -22,6 +23,7 @@ static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
 
 /// Sweeps on tiles become loops over vectors and buffers, those become tasks.
 static void buildCpuStage(OpPassManager &pm) {
+  pm.addPass(createBufferizePass());
   pm.addPass(createLowerToCpuPass());
   pm.addPass(createOutlineTasksPass());
   pm.addPass(createCpuEntryPass());

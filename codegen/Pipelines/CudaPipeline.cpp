@@ -39,9 +39,6 @@ static void buildFused(OpPassManager &pm) {
 
 static void buildKernelStage(OpPassManager &pm) {
   pm.addPass(createBufferizePass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createCanonicalizerPass()); // copies of a buffer to itself
   pm.addPass(createOutlineKernelsPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createVerifyStagePass("kernels"));

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/RayTention/RayTention.h"
+#include "passes/Plan/ForwardCopies.h"
 #include "passes/Plan/Passes.h"
-#include "passes/Plan/WriteInPlace.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -15,9 +16,12 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace raytention {
 #define GEN_PASS_DEF_BUFFERIZEPASS
@@ -63,6 +67,27 @@ static void protectArguments(func::FuncOp func) {
       func.setArgAttr(number, name, BoolAttr::get(func.getContext(), false));
 }
 
+/// What starts an accumulator is made anew for each that adds to it: equal ones
+/// would be one buffer, copied.
+static void separateStarts(func::FuncOp func) {
+  SmallVector<Operation *> starts;
+  func.walk([&](Operation *op) {
+    if (isa<linalg::FillOp, tensor::EmptyOp, InitOp>(op))
+      starts.push_back(op);
+  });
+  // Fills first, so that each has an empty tensor of its own.
+  for (Operation *op : llvm::reverse(starts))
+    for (OpResult result : op->getResults()) {
+      if (result.use_empty() || result.hasOneUse())
+        continue;
+      for (OpOperand &use :
+           llvm::make_early_inc_range(llvm::drop_begin(result.getUses()))) {
+        OpBuilder b(op);
+        use.set(b.clone(*op)->getResult(result.getResultNumber()));
+      }
+    }
+}
+
 static bufferization::OneShotBufferizationOptions getOptions() {
   bufferization::OneShotBufferizationOptions options;
   options.bufferizeFunctionBoundaries = true;
@@ -98,6 +123,7 @@ struct BufferizePass
     });
     IRRewriter rewriter(&getContext());
     for (func::FuncOp func : functions) {
+      separateStarts(func);
       if (failed(returnByArguments(func)) ||
           failed(bufferization::eliminateEmptyTensors(rewriter, func)))
         return signalPassFailure();
@@ -108,10 +134,21 @@ struct BufferizePass
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(),
                                                         getOptions(), state)))
       return signalPassFailure();
+    if (failed(cleanUp()))
+      return signalPassFailure();
     for (func::FuncOp func : functions) {
-      writeInPlace(func);
+      forwardCopies(func);
       freeBuffers(func);
     }
+  }
+
+  /// Among others, copies of a buffer to itself.
+  LogicalResult cleanUp() {
+    OpPassManager passes(ModuleOp::getOperationName());
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    passes.addPass(createCanonicalizerPass());
+    return runPipeline(passes, getOperation());
   }
 
   static bool hasTensors(func::FuncOp func) {

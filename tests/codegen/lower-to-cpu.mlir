@@ -1,6 +1,6 @@
-// RUN: rt-opt %s --rt-stream --rt-lower-to-cpu=vector-bits=256 | FileCheck %s
-// RUN: rt-opt %s --rt-stream --rt-lower-to-cpu=vector-bits=512 | FileCheck %s --check-prefix=WIDE
-// RUN: rt-opt %s --rt-stream --rt-lower-to-cpu=vector-bits=256 --rt-verify-stage=stage=cpu -o /dev/null
+// RUN: rt-opt %s --rt-stream --rt-bufferize --rt-lower-to-cpu=vector-bits=256 | FileCheck %s
+// RUN: rt-opt %s --rt-stream --rt-bufferize --rt-lower-to-cpu=vector-bits=512 | FileCheck %s --check-prefix=WIDE
+// RUN: rt-opt %s --rt-stream --rt-bufferize --rt-lower-to-cpu=vector-bits=256 --rt-verify-stage=stage=cpu -o /dev/null
 
 // Results become trailing arguments; rows lie in lanes, keys in panels. A
 // result that the caller does not ask for is memory of the call.

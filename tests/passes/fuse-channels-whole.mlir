@@ -1,5 +1,5 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels | FileCheck %s
-// RUN: not rt-opt %s --rt-to-sweeps --rt-tile-queries --rt-fuse-channels --rt-lower-to-cpu 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: not rt-opt %s --rt-to-sweeps --rt-tile-queries --rt-fuse-channels --rt-bufferize --rt-lower-to-cpu 2>&1 | FileCheck %s --check-prefix=CPU
 
 // Products stand on whole tensors before there are loops; the CPU wants chunks.
 // CHECK-LABEL: @whole

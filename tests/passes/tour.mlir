@@ -1,7 +1,7 @@
 // The stages that the README shows, from the file that it lowers.
 // RUN: rt-opt %S/../../examples/small.mlir --rt-decompose | FileCheck %s --check-prefix=REFERENCE
 // RUN: rt-opt %S/../../examples/small.mlir --rt-stream | FileCheck %s --check-prefix=FUSED
-// RUN: rt-opt %S/../../examples/small.mlir --rt-stream --rt-lower-to-cpu=vector-bits=256 | FileCheck %s --check-prefix=CPU
+// RUN: rt-opt %S/../../examples/small.mlir --rt-stream --rt-bufferize --rt-lower-to-cpu=vector-bits=256 | FileCheck %s --check-prefix=CPU
 
 // REFERENCE: rt.lookup
 // REFERENCE: rt.distance

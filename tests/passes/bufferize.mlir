@@ -68,12 +68,18 @@ func.func @read_too(%x: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
   return %d : tensor<2x4x4xf32>
 }
 
-// Between kernels: global memory, freed at the end.
-// CHECK-LABEL: func.func @global
-// CHECK: %[[D:.*]] = memref.alloc() {{.*}} : memref<2x4x4xf32>
-// CHECK: rt_tile.compute {{.*}} outs(%[[D]] :
-// CHECK: memref.dealloc %[[D]]
-func.func @global(%q: tensor<2x4x8xf32>) -> tensor<2x4x4xf32> {
-  %d = rt.distance %q, %q : tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+// What no parallel loop holds is freed at the end; a result is written where
+// the caller wants it.
+// CHECK-LABEL: func.func @free
+// CHECK-SAME: %[[OUT:[a-z0-9]*]]: memref<2x4x4xf32>)
+// CHECK: %[[K:.*]] = memref.alloc() {{.*}} : memref<2x4x8xf32>
+// CHECK: rt_tile.compute {{.*}} outs(%[[K]] :
+// CHECK: rt.lookup
+// CHECK: rt_tile.compute ins(%{{.*}}, %[[K]] : {{.*}}) outs(%[[OUT]] :
+// CHECK: rt.distance
+// CHECK: memref.dealloc %[[K]]
+func.func @free(%q: tensor<2x4x8xf32>, %table: tensor<?x8xf32>, %ids: tensor<2x4xi32>) -> tensor<2x4x4xf32> {
+  %k = rt.lookup %table[%ids] : tensor<?x8xf32>, tensor<2x4xi32> -> tensor<2x4x8xf32>
+  %d = rt.distance %q, %k : tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<2x4x4xf32>
   return %d : tensor<2x4x4xf32>
 }

@@ -81,7 +81,7 @@ TEST(QueryChunk, IsRefusedWhereNothingFollowsIt) {
   auto refuse = [](TargetKind target, Schedule::Family family, int64_t rows) {
     CompileOptions options = makeOptions(target, family);
     options.schedule.queryChunk = rows;
-    return messageOf(printStage(makeSpec(), options, "attention"));
+    return messageOf(Attention::compile(makeSpec(), options));
   };
   using Family = Schedule::Family;
   EXPECT_EQ(refuse(TargetKind::Cpu, Family::Auto, 64),

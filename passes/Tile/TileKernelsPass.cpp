@@ -229,16 +229,16 @@ struct TileKernelsPass
       return signalPassFailure();
     if (schedule->getFamily() != Family::Stored)
       return;
-    if (failed(tileRows(func)) || failed(tileOps(func, *schedule)))
+    FailureOr<int64_t> chunk = chooseSize(func, "query-chunk", queryChunk,
+                                          &ScheduleAttr::getQueryChunk);
+    if (failed(chunk) || failed(tileRows(func, *chunk)) ||
+        failed(tileOps(func, *schedule)))
       return signalPassFailure();
   }
 
   /// A loop over chunks of queries around everything but the keys.
-  LogicalResult tileRows(func::FuncOp func) {
-    if (queryChunk < 0)
-      return func.emitOpError() << "expected a positive query-chunk, got "
-                                << queryChunk.getValue();
-    if (queryChunk == 0)
+  LogicalResult tileRows(func::FuncOp func, int64_t chunk) {
+    if (chunk == 0)
       return success();
     SmallVector<FinalizeOp> finishes;
     func.walk([&](FinalizeOp op) {
@@ -247,7 +247,7 @@ struct TileKernelsPass
     });
     IRRewriter rewriter(func);
     for (FinalizeOp finish : finishes)
-      if (failed(tile(rewriter, finish, {0, queryChunk}, LoopType::ForOp,
+      if (failed(tile(rewriter, finish, {0, chunk}, LoopType::ForOp,
                       [](Operation *op) { return !isa<LookupOp>(op); })))
         return failure();
     cleanUp(func);

@@ -1,6 +1,7 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-kernels | FileCheck %s
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-kernels --rt-tile-kernels | FileCheck %s
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-kernels=query-chunk=64 | FileCheck %s --check-prefix=CHUNK
+// RUN: sed "s/family = stored/family = stored, query_chunk = 64/" %s | rt-opt --rt-to-sweeps --rt-fuse-channels --rt-tile-kernels | FileCheck %s --check-prefix=CHUNK
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-kernels=query-chunk=64 --rt-tile-kernels=query-chunk=32 | FileCheck %s --check-prefix=CHUNK
 
 // CHECK-LABEL: func.func @stored

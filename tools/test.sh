@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs all tests; the last line counts them.
-#   --full   also the long tests (some forty minutes more)
+#   --full   also the long tests (some fifty minutes more)
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -54,6 +54,22 @@ static Tiles fitTiles(const DeviceProblem &problem) {
   return tiles;
 }
 
+/// What passes between kernels: distances, weights, sums and states of rows
+/// beside the keys. 0: all rows at once fit.
+static int64_t fitQueryChunk(const DeviceProblem &problem, int64_t tile) {
+  SweepLayout layout = SweepLayout::get(problem.channels);
+  double keys = problem.maxKeys, width = problem.dModel, fields = 0;
+  for (SweepKind kind : {SweepKind::Score, SweepKind::Reduce})
+    fields += layout.numFloats(kind) + layout.numInts(kind);
+  double weighted = layout.numWeighted, bytes = problem.elementBytes;
+  double row = bytes * ((weighted + 1) * keys + weighted * width + fields);
+  double left = problem.workspaceCap - bytes * keys * width;
+  if (problem.workspaceCap == 0 || row * keys <= left)
+    return 0;
+  double tiles = std::max(left / (row * tile), 1.0);
+  return static_cast<int64_t>(tiles) * tile;
+}
+
 Family raytention::getDefaultFamily(const DeviceProblem &problem) {
   return problem.dModel <= kWidestFused ? Family::Fused : Family::Stored;
 }
@@ -64,5 +80,6 @@ ScheduleAttr raytention::getDefaultSchedule(const DeviceProblem &problem,
   Tiles tiles = isFused ? fitTiles(problem) : Tiles();
   return ScheduleAttr::get(
       problem.channels.getContext(), tiles.rows, tiles.keys, /*splitKeys=*/1,
-      isFused ? ScorePlan::Recompute : ScorePlan::Keep, family, kThreads);
+      isFused ? ScorePlan::Recompute : ScorePlan::Keep, family, kThreads,
+      isFused ? 0 : fitQueryChunk(problem, tiles.rows));
 }

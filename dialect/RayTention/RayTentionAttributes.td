@@ -96,9 +96,11 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
     family `fused` one loop over query tiles does everything for its rows; in
     `stored` each op is a kernel of its own, and what passes between them
     stands in global memory. `threads` is the size of a kernel's block; the CPU
-    does not read it. Sizes are 1 to 2147483647. Stands on the function as
-    `rt.schedule`; the tiling passes read it where their own options are not
-    given.
+    does not read it. `query_chunk` is of `stored`: a loop on the host runs the
+    kernels for as many rows at a time, which bounds what stands in global
+    memory; 0 is all rows at once. Other sizes are 1 to 2147483647. Stands on
+    the function as `rt.schedule`; the tiling passes read it where their own
+    options are not given.
 
     ```mlir
     #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>
@@ -108,13 +110,14 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
                         "int64_t":$split_keys,
                         EnumParameter<RT_ScorePlan>:$scores,
                         RT_FamilyParameter:$family,
-                        DefaultValuedParameter<"int64_t", "128">:$threads);
+                        DefaultValuedParameter<"int64_t", "128">:$threads,
+                        DefaultValuedParameter<"int64_t", "0">:$query_chunk);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let builders = [AttrBuilder<(ins "int64_t":$query_tile,
     "int64_t":$key_chunk, "int64_t":$split_keys, "ScorePlan":$scores), [{
       return $_get($_ctxt, query_tile, key_chunk, split_keys, scores,
-                   Family::Fused, 128);
+                   Family::Fused, /*threads=*/128, /*query_chunk=*/0);
     }]>];
 }
 

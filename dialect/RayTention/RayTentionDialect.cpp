@@ -87,19 +87,24 @@ void RayTentionDialect::printAttribute(Attribute attr,
 LogicalResult
 ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      int64_t queryTile, int64_t keyChunk, int64_t splitKeys,
-                     ScorePlan scores, Family family, int64_t threads) {
+                     ScorePlan scores, Family family, int64_t threads,
+                     int64_t queryChunk) {
   if (queryTile < 1 || keyChunk < 1 || splitKeys < 1)
     return emitError() << "expected positive query_tile, key_chunk and "
                           "split_keys, got "
                        << queryTile << ", " << keyChunk << ", " << splitKeys;
   if (threads < 1 || threads > 1024)
     return emitError() << "expected threads in [1, 1024], got " << threads;
+  if (queryChunk < 0 || (queryChunk > 0 && family != Family::Stored))
+    return emitError() << "expected query_chunk to be 0, or positive in family "
+                          "stored, got "
+                       << queryChunk;
   // An index of a key is an int32; products of two sizes must not wrap around.
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (queryTile > most || keyChunk > most || splitKeys > most)
-    return emitError() << "expected query_tile, key_chunk and split_keys of at "
-                          "most "
+  if (std::max({queryTile, keyChunk, splitKeys, queryChunk}) > most)
+    return emitError() << "expected query_tile, key_chunk, split_keys and "
+                          "query_chunk of at most "
                        << most << ", got " << queryTile << ", " << keyChunk
-                       << ", " << splitKeys;
+                       << ", " << splitKeys << ", " << queryChunk;
   return success();
 }

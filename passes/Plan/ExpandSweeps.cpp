@@ -38,13 +38,15 @@ public:
     return operand ? compute.getBuffer(operand) : Value();
   }
 
-  /// Keys of the tile that are in the sequence.
-  Value countKeys(Value entry) {
+  /// Keys of the tile up to the last one that a row sees: what follows may be
+  /// anything, and need not even be a number.
+  Value countKeys(Value entry, Value row) {
     Value keys = k.size(distances, 2);
-    if (!lengths)
-      return keys;
-    Value left = arith::SubIOp::create(
-        k.b, k.loc, k.loadIndex(lengths, {entry}), op.getKey());
+    Value length =
+        lengths ? k.loadIndex(lengths, {entry}) : k.add(op.getKey(), keys);
+    Value end = mask.getVisibleEnd(k.b, k.loc, k.add(op.getRow(), row),
+                                   k.index(1), length);
+    Value left = arith::SubIOp::create(k.b, k.loc, end, op.getKey());
     Value some = arith::MaxSIOp::create(k.b, k.loc, left, k.index(0));
     return k.min(keys, some);
   }
@@ -59,7 +61,7 @@ public:
   Values
   carryKeys(Value entry, Value row, ValueRange init,
             llvm::function_ref<Values(const PairValues &, ValueRange)> body) {
-    return k.carry(k.index(0), countKeys(entry), 1, init,
+    return k.carry(k.index(0), countKeys(entry, row), 1, init,
                    [&](Value key, ValueRange carried) {
                      return body(pair(entry, row, key), carried);
                    });
@@ -141,7 +143,7 @@ LogicalResult raytention::expandReduceSweep(OpBuilder &b,
   return success();
 }
 
-/// Weights of keys beyond the sequence are 0.
+/// Weights of keys that a row does not see are 0.
 LogicalResult raytention::expandWeigh(OpBuilder &b, tile::ComputeOp compute,
                                       WeighOp op) {
   Pairs<WeighOp> pairs(b, compute, op);
@@ -154,7 +156,7 @@ LogicalResult raytention::expandWeigh(OpBuilder &b, tile::ComputeOp compute,
                       at.take_front(2));
     WeighProgram program(k.e, layout, pairs.params, score);
     Value inside = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt,
-                                         at[2], pairs.countKeys(at[0]));
+                                         at[2], pairs.countKeys(at[0], at[1]));
     Values values = program.weigh(pairs.pair(at[0], at[1], at[2]));
     for (auto [slot, weight] : llvm::enumerate(values))
       k.store(k.e.select(inside, weight, k.e.constant(0)), weights,

@@ -18,7 +18,8 @@ def BufferizePass : Pass<"rt-bufferize", "::mlir::ModuleOp"> {
     of a function become arguments behind its own; its other arguments are only
     read. New buffers that stand in no scf.forall are freed at the end of their
     block; those of a parallel loop belong to one iteration, and its target says
-    where they stand. Ops of rt become rt_tile.compute.
+    where they stand. One that ends as a copy in a buffer from outside is that
+    buffer from the start. Ops of rt become rt_tile.compute.
 
     Before:
     ```mlir
@@ -66,7 +67,7 @@ def OutlineKernelsPass : Pass<"rt-outline-kernels", "::mlir::ModuleOp"> {
   let options = [Option<"threads", "threads", "int64_t", "0",
     "threads per block; 0: from rt.schedule of the function, else 128">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::gpu::GPUDialect"];
+    "::mlir::gpu::GPUDialect", "::raytention::RayTentionDialect"];
   let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
 }
 

@@ -46,13 +46,14 @@ struct VerifyResourcesPass
         getConstant(launch.getDynamicSharedMemorySize());
     if (bytes && *bytes > sharedBytes)
       return launch.emitOpError()
-             << "expected at most " << sharedBytes
+             << "expected at most " << sharedBytes.getValue()
              << " bytes of shared memory per block, got " << *bytes
              << "; use a smaller query tile or key chunk, or --family stored";
     std::optional<int64_t> threads = getConstant(launch.getBlockSizeX());
     if (threads && *threads > maxThreads)
-      return launch.emitOpError() << "expected at most " << maxThreads
-                                  << " threads per block, got " << *threads;
+      return launch.emitOpError()
+             << "expected at most " << maxThreads.getValue()
+             << " threads per block, got " << *threads;
     return success();
   }
 };

@@ -164,7 +164,7 @@ def TileKernelsPass : Pass<"rt-tile-kernels", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"queryChunk", "query-chunk", "int64_t", "0",
-    "rows of all kernels; 0: all rows at once">];
+    "rows of all kernels; 0: from rt.schedule, where 0 is all rows at once">];
   let dependentDialects = ["::raytention::RayTentionDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",

@@ -24,3 +24,12 @@ Value raytention::buildSequenceLength(OpBuilder &b, Location loc, Value lengths,
   // Holds against a wrong length, and bounds the range from outside.
   return arith::MinSIOp::create(b, loc, length, numKeys);
 }
+
+Value raytention::buildVisibleEnd(OpBuilder &b, Location loc, Attribute mask,
+                                  Value row, Value rows, Value length) {
+  MaskInterface visible = getMaskOrCausal(b.getContext(), mask);
+  Value end = visible.getVisibleEnd(b, loc, row, rows, length);
+  // A row before position 0, or a negative length, sees nothing.
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  return arith::MaxSIOp::create(b, loc, end, zero);
+}

@@ -20,6 +20,12 @@ mlir::Value buildSequenceLength(mlir::OpBuilder &b, mlir::Location loc,
                                 mlir::Value lengths, mlir::Value entry,
                                 mlir::Value numKeys);
 
+/// One past the last key that any of `rows` rows from `row` on sees, under
+/// `mask` (null: causal) in a sequence of `length` tokens; at least 0.
+mlir::Value buildVisibleEnd(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Attribute mask, mlir::Value row,
+                            mlir::Value rows, mlir::Value length);
+
 } // namespace raytention
 
 #endif // RAYTENTION_PASSES_TILE_SEQUENCELENGTH_H

@@ -8,20 +8,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTention/RayTention.h"
+#include "passes/Tile/Bounds.h"
+#include "passes/Tile/Cleanup.h"
 #include "passes/Tile/Passes.h"
+#include "passes/Tile/ProducerFuser.h"
+#include "passes/Tile/SequenceLength.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Dominance.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/RegionUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace raytention {
@@ -103,11 +107,91 @@ void dropInitialValues(RewriterBase &rewriter, scf::ForallOp loop) {
   }
 }
 
-/// Tiles `op` by loops of `type`; fuses the producers that `fuses` names.
-LogicalResult tile(RewriterBase &rewriter, Operation *op,
-                   ArrayRef<int64_t> sizes,
-                   scf::SCFTilingOptions::LoopType type,
-                   llvm::function_ref<bool(Operation *)> fuses) {
+/// See hasNoElements(): nothing is read from there, and nothing is written.
+void dropEmptySlices(RewriterBase &rewriter, func::FuncOp func) {
+  func.walk([&](tensor::ExtractSliceOp op) {
+    if (!hasNoElements(op.getType()))
+      return;
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, op.getMixedSizes(),
+                                                 op.getType().getElementType());
+  });
+  func.walk([&](tensor::InsertSliceOp op) {
+    if (hasNoElements(op.getType()))
+      rewriter.replaceOp(op, op.getDest());
+  });
+  func.walk([&](tensor::ParallelInsertSliceOp op) {
+    if (!hasNoElements(op.getSourceType()))
+      return;
+    auto loop = op->getParentOfType<scf::ForallOp>();
+    OpOperand *init = loop.getTiedOpOperand(cast<BlockArgument>(op.getDest()));
+    rewriter.replaceAllUsesWith(loop.getTiedOpResult(init), init->get());
+    rewriter.eraseOp(op);
+  });
+}
+
+/// Where the weights stand that a product sums.
+struct Weights {
+  Value row, key, lengths;
+  Attribute mask;
+};
+
+Weights getWeights(linalg::ContractOp op) {
+  auto weigh = op.getInputs()[0].getDefiningOp<WeighOp>();
+  if (!weigh)
+    return {};
+  return {weigh.getRow(), weigh.getKey(), weigh.getLengths(),
+          weigh.getMaskAttr()};
+}
+
+/// One past the last key of a tile of weights that one of its rows sees.
+Value buildSumEnd(OpBuilder &b, Location loc, const Weights &weights,
+                  tensor::ExtractSliceOp tile) {
+  auto value = [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, loc, size);
+  };
+  SmallVector<OpFoldResult> offsets = tile.getMixedOffsets(),
+                            sizes = tile.getMixedSizes();
+  Value row = value(addOffsets(b, loc, weights.row, offsets[2]));
+  Value key = value(addOffsets(b, loc, weights.key, offsets[3]));
+  Value all = arith::AddIOp::create(b, loc, key, value(sizes[3]));
+  Value length =
+      buildSequenceLength(b, loc, weights.lengths, value(offsets[0]), all);
+  Value end =
+      buildVisibleEnd(b, loc, weights.mask, row, value(sizes[2]), length);
+  Value left = arith::SubIOp::create(b, loc, end, key);
+  return arith::MaxSIOp::create(b, loc, left, value(b.getIndexAttr(0)));
+}
+
+/// Ends the sums of a tile of rows behind the last key that one of them sees:
+/// further weights are 0, and a key that no row sees may be anything.
+void endSums(RewriterBase &b, linalg::ContractOp op, const Weights &weights) {
+  auto tile = op.getInputs()[0].getDefiningOp<tensor::ExtractSliceOp>();
+  if (!weights.row || !tile || tile.getType().getRank() != 4)
+    return;
+  b.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Value end = buildSumEnd(b, loc, weights, tile);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineExpr key = maps[0].getResult(3);
+  for (auto [number, map] : llvm::enumerate(ArrayRef(maps).take_front(2))) {
+    OpOperand &input = op->getOpOperand(number);
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(b, loc, input.get());
+    sizes[*map.getResultPosition(key)] = end;
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
+        strides(sizes.size(), b.getIndexAttr(1));
+    input.set(tensor::ExtractSliceOp::create(b, loc, input.get(), offsets,
+                                             sizes, strides));
+  }
+}
+
+/// Tiles `op` by loops of `type`; fuses the producers that `fuses` names. The
+/// result is the op on a tile.
+FailureOr<Operation *> tile(RewriterBase &rewriter, Operation *op,
+                            ArrayRef<int64_t> sizes,
+                            scf::SCFTilingOptions::LoopType type,
+                            llvm::function_ref<bool(Operation *)> fuses) {
   auto tiled = dyn_cast<TilingInterface>(op);
   if (!tiled)
     return op->emitOpError() << "expected an op that can be tiled";
@@ -118,7 +202,7 @@ LogicalResult tile(RewriterBase &rewriter, Operation *op,
   using Control = std::optional<scf::SCFTileAndFuseOptions::ControlFnResult>;
   options.setFusionControlFn(
       [&](tensor::ExtractSliceOp, OpResult producer, bool) -> Control {
-        if (!fuses(producer.getOwner()))
+        if (!fuses(producer.getOwner()) || hasNoElements(producer.getType()))
           return std::nullopt;
         return scf::SCFTileAndFuseOptions::ControlFnResult{};
       });
@@ -130,7 +214,7 @@ LogicalResult tile(RewriterBase &rewriter, Operation *op,
   for (OpResult result : op->getResults())
     if (Value replacement = done->replacements.lookup(result))
       rewriter.replaceAllUsesWith(result, replacement);
-  return success();
+  return done->tiledAndFusedOps.front();
 }
 
 struct TileKernelsPass
@@ -145,51 +229,61 @@ struct TileKernelsPass
       return signalPassFailure();
     if (schedule->getFamily() != Family::Stored)
       return;
-    if (failed(tileRows(func)) || failed(tileOps(func, *schedule)))
+    FailureOr<int64_t> chunk = chooseSize(func, "query-chunk", queryChunk,
+                                          &ScheduleAttr::getQueryChunk);
+    if (failed(chunk) || failed(tileRows(func, *chunk)) ||
+        failed(tileOps(func, *schedule)))
       return signalPassFailure();
   }
 
   /// A loop over chunks of queries around everything but the keys.
-  LogicalResult tileRows(func::FuncOp func) {
-    if (queryChunk == 0)
+  LogicalResult tileRows(func::FuncOp func, int64_t chunk) {
+    if (chunk == 0)
       return success();
     SmallVector<FinalizeOp> finishes;
-    func.walk([&](FinalizeOp op) { finishes.push_back(op); });
+    func.walk([&](FinalizeOp op) {
+      if (op->getParentOp() == func) // else it has its loops
+        finishes.push_back(op);
+    });
     IRRewriter rewriter(func);
     for (FinalizeOp finish : finishes)
-      if (failed(tile(rewriter, finish, {0, queryChunk}, LoopType::ForOp,
+      if (failed(tile(rewriter, finish, {0, chunk}, LoopType::ForOp,
                       [](Operation *op) { return !isa<LookupOp>(op); })))
         return failure();
-    cleanUpOps(func);
-    return success();
+    cleanUp(func);
+    // A chunk of an empty tensor is as small as the chunk.
+    RewritePatternSet patterns(func.getContext());
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    return applyPatternsGreedily(func, std::move(patterns));
   }
 
   LogicalResult tileOps(func::FuncOp func, ScheduleAttr schedule) {
     Sizes sizes{schedule.getQueryTile(), schedule.getKeyChunk()};
     SmallVector<Operation *> ops;
+    llvm::DenseMap<Operation *, Weights> products; // before weights have loops
+    func.walk([&](linalg::ContractOp op) { products[op] = getWeights(op); });
     func.walk([&](Operation *op) {
       if (getTileSizes(op, sizes) && !op->getParentOfType<scf::ForallOp>())
         ops.push_back(op);
     });
     IRRewriter rewriter(func);
     for (Operation *op : ops) {
-      if (failed(tile(rewriter, op, *getTileSizes(op, sizes),
-                      LoopType::ForallOp, startsAccumulator)))
+      auto product = dyn_cast<linalg::ContractOp>(op);
+      Weights weights = product ? products.lookup(product) : Weights();
+      FailureOr<Operation *> tiled =
+          tile(rewriter, op, *getTileSizes(op, sizes), LoopType::ForallOp,
+               startsAccumulator);
+      if (failed(tiled))
         return failure();
+      if (product)
+        endSums(rewriter, cast<linalg::ContractOp>(*tiled), weights);
       ++numKernels;
     }
-    cleanUpOps(func);
+    dropEmptySlices(rewriter, func);
+    cleanUp(func);
     func.walk([&](scf::ForallOp loop) { dropInitialValues(rewriter, loop); });
-    cleanUpOps(func);
+    cleanUp(func);
     return success();
-  }
-
-  /// Removes what lost its users, and what is there twice.
-  static void cleanUpOps(func::FuncOp func) {
-    IRRewriter rewriter(func.getContext());
-    (void)simplifyRegions(rewriter, func->getRegions());
-    DominanceInfo dominance(func);
-    eliminateCommonSubExpressions(rewriter, dominance, func);
   }
 };
 

@@ -117,11 +117,7 @@ private:
     Value row = getValueOrCreateConstantIndexOp(
         b, loc, addOffsets(b, loc, root.row, first));
     Value length = buildSequenceLength(b, loc, root.lengths, entry, numKeys);
-    MaskInterface mask = getMaskOrCausal(b.getContext(), root.mask);
-    Value end = mask.getVisibleEnd(b, loc, row, rows, length);
-    // A row before position 0, or a negative length, sees nothing.
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    return arith::MaxSIOp::create(b, loc, end, zero);
+    return raytention::buildVisibleEnd(b, loc, root.mask, row, rows, length);
   }
 
   /// The sweep on the tile's rows and its visible keys, which stand for the

@@ -9,6 +9,8 @@
 #include "runtime/api/DeviceSchedule.h"
 #include "codegen/Target/DeviceSchedule.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace raytention;
 
@@ -23,6 +25,15 @@ static llvm::Error checkWanted(const Schedule &wanted, Family family) {
   if (family == Family::Stored && wanted.scores == Schedule::Scores::Recompute)
     return llvm::createStringError(
         "expected scores auto or keep in family stored, got recompute");
+  if (family == Family::Fused && wanted.queryChunk)
+    return llvm::createStringError(
+        "expected no query chunk in family fused, got " +
+        llvm::Twine(wanted.queryChunk));
+  if (wanted.queryChunk < 0 ||
+      wanted.queryChunk > std::numeric_limits<int32_t>::max())
+    return llvm::createStringError("expected a query chunk in [0, 2147483647], "
+                                   "got " +
+                                   llvm::Twine(wanted.queryChunk));
   for (int64_t size : {wanted.queryTile, wanted.keyChunk})
     if (size < 0 || size > 1024)
       return llvm::createStringError("expected a query tile and a key chunk in "
@@ -42,8 +53,8 @@ llvm::Expected<ScheduleAttr>
 raytention::chooseDeviceSchedule(ArrayAttr channels, const AttentionSpec &spec,
                                  const CompileOptions &options) {
   const Schedule &wanted = options.schedule;
-  DeviceProblem problem{channels, spec.dModel,
-                        spec.dtype == DType::F64 ? 8 : 4};
+  DeviceProblem problem{channels, spec.dModel, spec.dtype == DType::F64 ? 8 : 4,
+                        options.maxKeys, options.workspaceCap};
   Family family = getFamily(problem, wanted);
   if (llvm::Error error = checkWanted(wanted, family))
     return error;
@@ -52,5 +63,6 @@ raytention::chooseDeviceSchedule(ArrayAttr channels, const AttentionSpec &spec,
       channels.getContext(),
       wanted.queryTile ? wanted.queryTile : chosen.getQueryTile(),
       wanted.keyChunk ? wanted.keyChunk : chosen.getKeyChunk(),
-      chosen.getSplitKeys(), chosen.getScores(), family, chosen.getThreads());
+      chosen.getSplitKeys(), chosen.getScores(), family, chosen.getThreads(),
+      wanted.queryChunk ? wanted.queryChunk : chosen.getQueryChunk());
 }

@@ -25,6 +25,10 @@ namespace {
 class HostTarget : public CompileTarget {
 public:
   llvm::Error check(const CompileOptions &options) const override {
+    if (int64_t rows = options.schedule.queryChunk)
+      return llvm::createStringError("expected no query chunk for a target on "
+                                     "the CPU, got " +
+                                     Twine(rows));
     if (options.schedule.family != Schedule::Family::Stored)
       return llvm::Error::success();
     return llvm::createStringError("expected schedule family auto or fused for "

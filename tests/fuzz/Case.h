@@ -24,7 +24,7 @@ struct Case {
   std::string name; ///< "SEED:NUMBER", or what a fixed case is about
   Type type = Type::F32;
   std::string target = "cpu", metric = "sq_l2", origin = "sequence_end",
-              precision = "fast", scores = "auto";
+              precision = "fast", scores = "auto", family = "auto";
   std::vector<std::string> channels = {"centroid"};
   std::vector<double> gammas;
   double tau = 1;

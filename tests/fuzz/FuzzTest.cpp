@@ -22,9 +22,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tests/fuzz/Domain.h"
-#include "tests/fuzz/Judge.h"
+#include "tests/fuzz/Tally.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
@@ -41,37 +41,6 @@ constexpr int64_t kFullCases = 3000, kFullShards = 12;
 constexpr uint64_t kOnceWrong[] = {360,  529,  728,  772,  914,
                                    997,  1447, 1473, 1805, 1847,
                                    1934, 2310, 2489, 2531, 2892};
-
-/// Runs cases and counts verdicts.
-class Tally {
-public:
-  void add(const Case &c, Relation relation) {
-    Verdict verdict = judge(c, relation);
-    ++counts[verdict.kind];
-    if (verdict.kind != Verdict::Failed)
-      return;
-    ADD_FAILURE() << c.name << ": " << verdict.why << "\n  "
-                  << llvm::join(verdict.commands, "\n  ");
-  }
-  void print() const {
-    std::printf("fuzz: %ld cases, %ld passed, %ld refused, %ld unchecked, %ld "
-                "overflowed, %ld failed\n",
-                long(total()), long(count(Verdict::Passed)),
-                long(count(Verdict::Refused)), long(count(Verdict::Unchecked)),
-                long(count(Verdict::Overflow)), long(count(Verdict::Failed)));
-    std::fflush(stdout);
-  }
-  int64_t total() const {
-    int64_t sum = 0;
-    for (int64_t count : counts)
-      sum += count;
-    return sum;
-  }
-  int64_t count(Verdict::Kind kind) const { return counts[kind]; }
-
-private:
-  int64_t counts[Verdict::Failed + 1] = {};
-};
 
 void addDraw(Tally &tally, uint64_t seed, uint64_t number) {
   Case c = drawCase(seed, number);
@@ -94,13 +63,6 @@ std::vector<Case> plainCases() {
     if (Case c = drawCase(/*seed=*/0, number); isQuick(c))
       cases.push_back(std::move(c));
   return cases;
-}
-
-/// A verdict that says little must stay rare, or the draws miss their aim.
-void expectUseful(const Tally &tally) {
-  EXPECT_LE(tally.count(Verdict::Unchecked) * 10, tally.total());
-  EXPECT_LE(tally.count(Verdict::Refused) * 10, tally.total() * 3);
-  EXPECT_LE(tally.count(Verdict::Overflow) * 10, tally.total());
 }
 
 class Shard : public testing::TestWithParam<int64_t> {};
@@ -132,7 +94,7 @@ TEST_P(FullFuzz, EveryRunIsRight) {
   for (int64_t i = GetParam(); i < kFullCases; i += kFullShards)
     addDraw(tally, kSeed, i);
   tally.print();
-  expectUseful(tally);
+  tally.expectUseful();
 }
 
 INSTANTIATE_TEST_SUITE_P(Long, FullFuzz,

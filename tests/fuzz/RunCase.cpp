@@ -158,6 +158,8 @@ std::vector<std::string> CaseFolder::makeArguments(bool check, bool out) const {
   addSize("--query-tile", c.queryTile);
   addSize("--chunk", c.keyChunk);
   addSize("--split-keys", c.splitKeys);
+  if (c.family != "auto")
+    add("--family", c.family);
   if (c.scores != "auto")
     add("--scores", c.scores);
   if (c.backward) {

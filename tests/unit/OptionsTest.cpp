@@ -57,6 +57,7 @@ TEST(Options, ReadsValuesInBothForms) {
                                  "--target=reference",
                                  "--query-tile",
                                  "16",
+                                 "--query-chunk=128",
                                  "--chunk=64",
                                  "--split-keys",
                                  "2",
@@ -91,6 +92,7 @@ TEST(Options, ReadsValuesInBothForms) {
   EXPECT_EQ(options.dtype, DType::BF16);
   EXPECT_EQ(options.target, TargetKind::Reference);
   EXPECT_EQ(options.schedule.queryTile, 16);
+  EXPECT_EQ(options.schedule.queryChunk, 128);
   EXPECT_EQ(options.schedule.keyChunk, 64);
   EXPECT_EQ(options.schedule.splitKeys, 2);
   EXPECT_EQ(options.schedule.scores, Schedule::Scores::Recompute);

@@ -328,6 +328,8 @@ static const std::vector<Option> &scheduleOptions() {
        "one loop nest, or a kernel per step (auto)", storeFamily},
       {"--query-tile", "N", "query rows per task (chosen)",
        scheduleOption(&Schedule::queryTile)},
+      {"--query-chunk", "N", "query rows at a time in family stored (chosen)",
+       scheduleOption(&Schedule::queryChunk)},
       {"--chunk", "N", "keys per step of a sweep (chosen)",
        scheduleOption(&Schedule::keyChunk)},
       {"--split-keys", "N", "independent key ranges (1)",

@@ -72,6 +72,9 @@ struct Schedule {
   int64_t keyChunk = 0;  ///< keys per step of a sweep
   int64_t splitKeys = 1; ///< independent key ranges, merged afterwards
   Scores scores = Scores::Auto;
+  /// Family stored: query rows that its kernels take at a time; what passes
+  /// between them is as large. 0: as the workspace cap wants it.
+  int64_t queryChunk = 0;
 };
 
 struct CompileOptions {

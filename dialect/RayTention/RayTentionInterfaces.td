@@ -106,9 +106,9 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
            "const ::raytention::GradientRow &":$row,
            "const ::raytention::ParameterValues &":$params), [{}],
       [{ return {}; }]>,
-    InterfaceMethod<[{Scalar form: whether pairs add to the derivative by the
-      distance past the score, in proportion to tau.}],
-      "bool", "hasDistanceGradient", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{Scalar form: whether what pairs add to the derivative by
+      the distance, past the score, is in proportion to tau.}],
+      "bool", "isScaledByTau", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<"Scalar form: what one pair adds to the derivatives.",
       "::raytention::PairGradient", "getPairGradient",
       (ins "::raytention::ElementBuilder &":$b,

@@ -72,7 +72,7 @@ public:
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &) const {
     Value isLargest = b.equal(b.toFloat(pair.key), pair.saved[0]);
-    return {{}, b.select(isLargest, pair.gradient, b.constant(0)), {}};
+    return {{}, b.select(isLargest, pair.gradient, b.constant(0)), {}, {}};
   }
 
 private:

@@ -56,7 +56,7 @@ public:
     return b.mul(params.tau, row.reduce[0]);
   }
 
-  bool hasDistanceGradient() const { return true; }
+  bool isScaledByTau() const { return true; }
 
   SmallVector<StateField> getSavedState() const { return {{"mean", 0, false}}; }
   SmallVector<Value> finishSaved(ElementBuilder &, const RowValues &row,
@@ -76,7 +76,8 @@ public:
     Value scaled = b.mul(pair.gradient, params.tau);
     return {b.mul(pair.gradient, b.mul(params.tau, fromMean)),
             {},
-            b.mul(scaled, pair.weight)};
+            b.mul(scaled, pair.weight),
+            {}};
   }
 
   SmallVector<StateField> getGradientState() const {

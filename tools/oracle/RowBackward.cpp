@@ -158,7 +158,7 @@ void RowBackward<Real>::addMoves(std::vector<double> &withGradient,
   int64_t offset = 0;
   for (const Channel &channel : p.channels) {
     if (channel.isScalar()) {
-      moveScalar(channel.kind, move);
+      moveScalar(channel, move);
       double g = static_cast<double>(gradientAt(offset));
       for (int64_t j = 0; j < visible; ++j) {
         withGradient[j] += g * move[j];
@@ -172,11 +172,11 @@ void RowBackward<Real>::addMoves(std::vector<double> &withGradient,
 
 /// d_j of a scalar channel.
 template <typename Real>
-void RowBackward<Real>::moveScalar(ChannelKind kind,
+void RowBackward<Real>::moveScalar(const Channel &channel,
                                    std::vector<double> &move) {
   double mean = static_cast<double>(meanDistance), t = p.temperature();
   for (int64_t j = 0; j < visible; ++j)
-    switch (kind) {
+    switch (channel.kind) {
     case ChannelKind::Spread:
       move[j] = p.tau * weight(j) * (dist(j) - mean - t);
       break;

@@ -80,7 +80,7 @@ private:
   void project(const double *dy);
   void boundProjection();
   void addMoves(std::vector<double> &withGradient, std::vector<double> &withY);
-  void moveScalar(ChannelKind kind, std::vector<double> &move);
+  void moveScalar(const Channel &channel, std::vector<double> &move);
 
   void addWeighted(const RowWeights<Real> &channel);
   void addNormalised(const RowWeights<Real> &channel,

@@ -144,19 +144,19 @@ double oracle::scoreErrorFactor(bool byDifferences, int64_t dModel) {
   return byDifferences ? factor->differences : factor->expansion;
 }
 
-double ScoreScales::scoreError(const Channel &channel, int64_t length,
-                               double floor) const {
+double ScoreScales::scoreError(const Channel &channel,
+                               const RowExtent &row) const {
   if (channel.isCopy())
     return 0;
   switch (channel.kind) {
   case ChannelKind::Spread:
     return e * tTau;
   case ChannelKind::Entropy:
-    return std::min(e, 1.0) * std::log(static_cast<double>(length));
+    return std::min(e, 1.0) * std::log(static_cast<double>(row.length));
   case ChannelKind::MaxScore:
     return e;
   default:
-    return std::min(e * floor, 2.0) * maxKey;
+    return std::min(e * row.floor, 2.0) * maxKey;
   }
 }
 

@@ -24,6 +24,10 @@ public:
   static constexpr StringLiteral name = "rt.max_score";
 
   ChannelForm getForm() const { return ChannelForm::Scalar; }
+  long double getLargestValue(long double, long double score,
+                              long double) const {
+    return score;
+  }
 
   DecomposedChannel decompose(const DecomposeContext &c) const {
     RankedTensorType type = getTypeLike(c.scores, {0, 1}, {}, c.element);

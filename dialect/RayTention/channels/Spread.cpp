@@ -21,6 +21,10 @@ public:
   static constexpr StringLiteral name = "rt.spread";
 
   ChannelForm getForm() const { return ChannelForm::Scalar; }
+  long double getLargestValue(long double distance, long double,
+                              long double tau) const {
+    return tau * distance;
+  }
 
   DecomposedChannel decompose(const DecomposeContext &c) const {
     Value terms = mapElements(c.builder, c.loc, {c.weights, c.distances, c.tau},

@@ -42,7 +42,8 @@
 //   G       through y and ||x||: each score moves x by some d_j, and G by
 //           A d_j + B_j y + C_j G with A = -(y . dy) / ||x||^2,
 //           B_j = ((y . dy) (y . d_j) / ||x|| - G . d_j) / ||x||,
-//           C_j = -(y . d_j) / ||x||; |B_j| and |C_j| are summed over j
+//           C_j = -(y . d_j) / ||x||; |B_j| and |C_j| are summed over j, and
+//           for a scalar channel |A d_j + B_j y + C_j G|
 //   dist    t, because z = -dist / t; none where l2 recomputes it
 //   log w   2 (1 - w)
 //

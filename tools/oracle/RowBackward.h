@@ -80,6 +80,8 @@ private:
   void project(const double *dy);
   void boundProjection();
   void addMoves(std::vector<double> &withGradient, std::vector<double> &withY);
+  void boundScalars(const std::vector<double> &withGradient,
+                    const std::vector<double> &withY);
   void moveScalar(const Channel &channel, std::vector<double> &move);
 
   void addWeighted(const RowWeights<Real> &channel);
@@ -141,6 +143,8 @@ private:
   RowNumber<Real> own;          ///< sum_j ddist_j, all of it the channels' own
   RowNumber<Real> largest;      ///< G of max_score
 
+  /// [visible] d_j of each scalar channel, and its place in x.
+  std::vector<std::pair<int64_t, std::vector<double>>> scalarMoves;
   Real along = 0; ///< y . dy
   /// |A|, sum_j |B_j|, sum_j |C_j|.
   double alongMove = 0, alongY = 0, alongGradient = 0;

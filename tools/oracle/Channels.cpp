@@ -32,6 +32,7 @@ constexpr KindInfo kinds[] = {
     {ChannelKind::Spread, "spread", false, true, 0},
     {ChannelKind::Entropy, "entropy", false, true, 0},
     {ChannelKind::MaxScore, "max_score", false, true, 0},
+    {ChannelKind::Moment, "moment:", false, true, 1, 4},
 };
 
 constexpr char defaultList[] =
@@ -101,7 +102,8 @@ Error raytention::oracle::parseChannels(const std::string &list,
     Channel channel{ChannelKind::Centroid};
     if (!parseOne(text, channel))
       return "expected a channel (centroid, decay:forward:I, decay:backward:I, "
-             "predecessor, top:K, antitop, spread, entropy, max_score), got '" +
+             "predecessor, top:K, antitop, spread, entropy, max_score, "
+             "moment:K), got '" +
              text + "'";
     parsed.push_back(channel);
     begin = end + 1;

@@ -64,6 +64,8 @@ void RowBackward<Real>::compute(const RowState<Real> &computed,
       addEntropy(offset);
     else if (channel.kind == ChannelKind::MaxScore)
       addLargest(offset);
+    else if (channel.kind == ChannelKind::Moment)
+      addMoment(channel.arg, offset);
     offset += channel.width(p.dModel);
   }
   applyTemperature();
@@ -177,6 +179,8 @@ template <typename Real>
 void RowBackward<Real>::moveScalar(const Channel &channel,
                                    std::vector<double> &move) {
   double mean = static_cast<double>(meanDistance), t = p.temperature();
+  if (channel.kind == ChannelKind::Moment)
+    return moveMoment(channel.arg, move);
   for (int64_t j = 0; j < visible; ++j)
     switch (channel.kind) {
     case ChannelKind::Spread:

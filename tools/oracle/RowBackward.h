@@ -83,6 +83,7 @@ private:
   void boundScalars(const std::vector<double> &withGradient,
                     const std::vector<double> &withY);
   void moveScalar(const Channel &channel, std::vector<double> &move);
+  void moveMoment(int64_t k, std::vector<double> &move);
 
   void addWeighted(const RowWeights<Real> &channel);
   void addNormalised(const RowWeights<Real> &channel,
@@ -93,6 +94,7 @@ private:
   void addSpread(int64_t offset);
   void addEntropy(int64_t offset);
   void addLargest(int64_t offset);
+  void addMoment(int64_t k, int64_t offset);
   /// What addSoftmaxed() is given, [visible] each.
   struct WeightTerms {
     explicit WeightTerms(int64_t visible)

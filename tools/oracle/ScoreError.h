@@ -39,6 +39,7 @@ struct RowExtent {
 struct ScoreScales {
   double e = 0;      ///< of a score
   double maxKey = 0; ///< max ||k||
+  double t = 0;      ///< the temperature
   double tTau = 0;   ///< t |tau|
   /// Keys whose scores differ by no more may stand for each other: e, or what
   /// may count as equal where that is more, 2^-100 (F64: 2^-900).

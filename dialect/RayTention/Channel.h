@@ -122,6 +122,7 @@ struct PairGradient {
   mlir::Value weight;   ///< dw, of the weight
   mlir::Value score;    ///< dz, past the softmax
   mlir::Value distance; ///< ddist, past the score
+  mlir::Value softmax;  ///< dz through the softmax: w (dw - sum_k w_k dw_k)
 };
 
 /// A row's part in the gradients of the parameters; null is 0.

@@ -41,7 +41,7 @@ GradientLayout GradientLayout::get(ArrayAttr channels) {
       slots.weightSlot = layout.numWeighted++;
     if (slots.channel.getForm() == ChannelForm::Copy)
       slots.copySlot = layout.numCopies++;
-    layout.hasDistanceGradient |= slots.channel.hasDistanceGradient();
+    layout.isScaledByTau |= slots.channel.isScaledByTau();
     if (slots.channel.hasOwnLogSum())
       slots.logSum = take(layout.numSaved, 2).begin;
     slots.saved = take(layout.numSaved, slots.channel.getSavedState().size());

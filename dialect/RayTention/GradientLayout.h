@@ -38,7 +38,7 @@ struct GradientLayout {
   llvm::SmallVector<GradientSlots> slots;
   int64_t numSaved = 0, numFields = 0, numStates = 1;
   int64_t numWeighted = 0, numCopies = 0;
-  bool hasDistanceGradient = false; ///< of some channel
+  bool isScaledByTau = false; ///< as some channel says
 
   static constexpr int64_t kTemperature = 0; ///< accumulator
   int64_t scale() const { return numSaved; }

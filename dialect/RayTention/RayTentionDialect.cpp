@@ -52,9 +52,17 @@ void RayTentionDialect::registerChannels() {
 }
 
 SmallVector<StringRef> RayTentionDialect::getChannelMnemonics() const {
-  SmallVector<StringRef> names(channelParsers.keys());
+  SmallVector<StringRef> names(channels.keys());
   llvm::sort(names);
   return names;
+}
+
+SmallVector<StringRef> RayTentionDialect::getChannelSpellings() const {
+  SmallVector<StringRef> spellings;
+  for (const auto &entry : channels)
+    spellings.push_back(entry.second.spelling);
+  llvm::sort(spellings);
+  return spellings;
 }
 
 Attribute RayTentionDialect::parseAttribute(DialectAsmParser &parser,
@@ -66,9 +74,9 @@ Attribute RayTentionDialect::parseAttribute(DialectAsmParser &parser,
       generatedAttributeParser(parser, &mnemonic, type, attr);
   if (parsed.has_value())
     return attr;
-  auto channel = channelParsers.find(mnemonic);
-  if (channel != channelParsers.end())
-    return channel->second(parser);
+  auto channel = channels.find(mnemonic);
+  if (channel != channels.end())
+    return channel->second.parse(parser);
   parser.emitError(loc) << "expected an rt attribute or a channel out of "
                         << llvm::join(getChannelMnemonics(), ", ") << ", got '"
                         << mnemonic << "'";

@@ -32,12 +32,15 @@ def RayTention_Dialect : Dialect {
     /// Registers a channel attribute: how the IR and the command line know it.
     template <typename ChannelAttr> void addChannel() {
       addAttributes<ChannelAttr>();
-      channelParsers.insert(
-          {ChannelAttr::getMnemonicName(), &ChannelAttr::parseParameters});
+      channels.insert(
+          {ChannelAttr::getMnemonicName(),
+           {&ChannelAttr::parseParameters, ChannelAttr::getSpelling()}});
     }
 
     /// The mnemonics of all registered channels, sorted.
     ::llvm::SmallVector<::llvm::StringRef> getChannelMnemonics() const;
+    /// Their spellings on the command line, "top:K", sorted.
+    ::llvm::SmallVector<::llvm::StringRef> getChannelSpellings() const;
 
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
                                      ::mlir::Type type) const override;
@@ -47,7 +50,11 @@ def RayTention_Dialect : Dialect {
   private:
     void registerAttributes();
     void registerChannels();
-    ::llvm::StringMap<ChannelParser> channelParsers;
+    struct ChannelInfo {
+      ChannelParser parse;
+      ::llvm::StringRef spelling;
+    };
+    ::llvm::StringMap<ChannelInfo> channels;
 
   public:
   }];

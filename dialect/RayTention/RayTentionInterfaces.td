@@ -34,6 +34,12 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
            "int64_t":$numGammas), [{}], [{ return ::mlir::success(); }]>,
     InterfaceMethod<[{How the output is formed: a weighted sum of keys, a copy
       of one key, or a scalar.}], "::raytention::ChannelForm", "getForm">,
+    InterfaceMethod<[{Scalar form: how large the value may be where no distance
+      passes `distance` and no score `score`, for the domain of inputs; 0 where
+      no input makes it large.}],
+      "long double", "getLargestValue",
+      (ins "long double":$distance, "long double":$score,
+           "long double":$tau), [{}], [{ return 0; }]>,
     InterfaceMethod<[{The same channel in a cheaper form, given the decay bases
       that are compile-time constants (unset where unknown).}],
       "::mlir::Attribute", "simplify",
@@ -106,9 +112,9 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
            "const ::raytention::GradientRow &":$row,
            "const ::raytention::ParameterValues &":$params), [{}],
       [{ return {}; }]>,
-    InterfaceMethod<[{Scalar form: whether pairs add to the derivative by the
-      distance past the score, in proportion to tau.}],
-      "bool", "hasDistanceGradient", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{Scalar form: whether what pairs add to the derivative by
+      the distance, past the score, is in proportion to tau.}],
+      "bool", "isScaledByTau", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<"Scalar form: what one pair adds to the derivatives.",
       "::raytention::PairGradient", "getPairGradient",
       (ins "::raytention::ElementBuilder &":$b,

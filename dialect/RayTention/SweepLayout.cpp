@@ -120,9 +120,7 @@ FailureOr<Attribute> raytention::parseChannelSpelling(MLIRContext *context,
     return attr;
   auto *dialect = context->getOrLoadDialect<RayTentionDialect>();
   error = ("expected a channel out of " +
-           llvm::join(dialect->getChannelMnemonics(), ", ") +
-           " with its parameters (decay:forward:I, decay:backward:I, top:K), "
-           "got '" +
+           llvm::join(dialect->getChannelSpellings(), ", ") + ", got '" +
            spelling + "'")
               .str();
   return failure();

@@ -1,4 +1,4 @@
-//===- ChannelForm.cpp - how a channel's output is formed -------*- C++ -*-===//
+//===- ChannelForm.cpp - what channels say of themselves --------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,15 +15,35 @@
 using namespace mlir;
 using namespace raytention;
 
-llvm::Expected<OutputForm> raytention::channelForm(llvm::StringRef channel) {
+namespace {
+/// The registered channels.
+class Registry {
+public:
+  Registry() { context.loadDialect<RayTentionDialect>(); }
+
+  llvm::Expected<ChannelInterface> parse(llvm::StringRef channel) {
+    std::string error;
+    FailureOr<Attribute> attr = parseChannelSpelling(&context, channel, error);
+    if (failed(attr))
+      return llvm::createStringError(error);
+    return cast<ChannelInterface>(*attr);
+  }
+  const RayTentionDialect &dialect() {
+    return *context.getLoadedDialect<RayTentionDialect>();
+  }
+
+private:
   ForkGuard guard;
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<RayTentionDialect>();
-  std::string error;
-  FailureOr<Attribute> attr = parseChannelSpelling(&context, channel, error);
-  if (failed(attr))
-    return llvm::createStringError(error);
-  switch (cast<ChannelInterface>(*attr).getForm()) {
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+};
+} // namespace
+
+llvm::Expected<OutputForm> raytention::channelForm(llvm::StringRef channel) {
+  Registry registry;
+  llvm::Expected<ChannelInterface> parsed = registry.parse(channel);
+  if (!parsed)
+    return parsed.takeError();
+  switch (parsed->getForm()) {
   case ChannelForm::Weighted:
     return OutputForm::Weighted;
   case ChannelForm::Copy:
@@ -32,4 +52,23 @@ llvm::Expected<OutputForm> raytention::channelForm(llvm::StringRef channel) {
     return OutputForm::Scalar;
   }
   llvm_unreachable("every form is listed");
+}
+
+llvm::Expected<long double> raytention::largestScalar(llvm::StringRef channel,
+                                                      long double distance,
+                                                      long double score,
+                                                      long double tau) {
+  Registry registry;
+  llvm::Expected<ChannelInterface> parsed = registry.parse(channel);
+  if (!parsed)
+    return parsed.takeError();
+  return parsed->getLargestValue(distance, score, tau);
+}
+
+std::vector<std::string> raytention::channelSpellings() {
+  Registry registry;
+  std::vector<std::string> spellings;
+  for (llvm::StringRef spelling : registry.dialect().getChannelSpellings())
+    spellings.push_back(spelling.str());
+  return spellings;
 }

@@ -88,6 +88,22 @@ func.func @C6_rank(%q: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4x
 
 // -----
 
+func.func @C6_power0(%q: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) {
+  // expected-error @+1 {{C6: expected a power of moment from 1 to 4, got 0}}
+  %y = rt.attend [#rt.moment<0>] queries(%q : tensor<1x4x8xf32>) lookup(%t[%ids] : tensor<9x8xf32>, tensor<1x4xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<1x4x1xf32>
+  return
+}
+
+// -----
+
+func.func @C6_power5(%q: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) {
+  // expected-error @+1 {{C6: expected a power of moment from 1 to 4, got 5}}
+  %y = rt.attend [#rt.moment<5>] queries(%q : tensor<1x4x8xf32>) lookup(%t[%ids] : tensor<9x8xf32>, tensor<1x4xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<1x4x1xf32>
+  return
+}
+
+// -----
+
 func.func @C7(%q: tensor<1x4x8xf32>, %t: tensor<9x8xf32>, %ids: tensor<1x4xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) {
   // expected-error @+1 {{C7: expected signals with S = 9, got 'tensor<1x4x8xf32>'}}
   %y = rt.attend [#rt.centroid, #rt.spread] queries(%q : tensor<1x4x8xf32>) lookup(%t[%ids] : tensor<9x8xf32>, tensor<1x4xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<1x4x8xf32>

@@ -45,6 +45,16 @@ func.func @max_score(%q: tensor<1x?x8xf32>, %table: tensor<?x8xf32>, %ids: tenso
   return %y : tensor<1x?x1xf32>
 }
 
+// CHECK-LABEL: @moment
+func.func @moment(%q: tensor<1x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) -> tensor<1x?x2xf32> {
+  // CHECK: rt.attend [#rt.moment<2>, #rt.moment<4>]
+  %y = rt.attend [#rt.moment<2>, #rt.moment<4>]
+    queries(%q : tensor<1x?x8xf32>)
+    lookup(%table[%ids] : tensor<?x8xf32>, tensor<1x?xi32>)
+    tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<1x?x2xf32>
+  return %y : tensor<1x?x2xf32>
+}
+
 // CHECK-LABEL: @schedule
 // CHECK-SAME: rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>
 func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep>}

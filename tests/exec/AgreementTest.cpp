@@ -136,7 +136,9 @@ private:
                                     "antitop",
                                     "spread",
                                     "entropy",
-                                    "max_score"};
+                                    "max_score",
+                                    "moment:1",
+                                    "moment:3"};
     std::vector<std::string> list;
     for (int64_t i = 0, n = integer(1, 9); i < n; ++i)
       list.push_back(pick(all)); // equal channels are welcome

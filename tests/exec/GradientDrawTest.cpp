@@ -100,7 +100,7 @@ private:
         list.push_back(pick<std::string>(
             {"centroid", "decay:forward:0", "decay:backward:1",
              "decay:backward:4", "predecessor", "top:1", "top:3", "antitop",
-             "spread", "entropy", "max_score"}));
+             "spread", "entropy", "max_score", "moment:1", "moment:2"}));
       return list; // equal channels are welcome
     }
   }

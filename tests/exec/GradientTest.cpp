@@ -107,6 +107,14 @@ INSTANTIATE_TEST_SUITE_P(
             Case{"SevenRoot", sevenChannels(), "l2", "sequence_end"},
             Case{
                 "MaxScore", {"max_score", "centroid"}, "sq_l2", "sequence_end"},
+            Case{"Moments",
+                 {"moment:1", "moment:3", "centroid"},
+                 "sq_l2",
+                 "sequence_end"},
+            Case{"MomentsRoot",
+                 {"moment:4", "moment:2", "entropy"},
+                 "l2",
+                 "sequence_end"},
             Case{"QueryOrigin",
                  {"decay:backward:0", "decay:forward:1", "spread"},
                  "sq_l2",
@@ -176,8 +184,10 @@ TEST(Gradient, IsZeroAtEqualQueryAndKeyUnderTheRootMetric) {
 }
 
 TEST(Gradient, OfNarrowTypesAgreesWithDouble) {
-  GradientProblem problem(
-      7, {"centroid", "decay:backward:0", "top:1", "spread", "entropy"}, 9, 0);
+  GradientProblem problem(7,
+                          {"centroid", "decay:backward:0", "top:1", "spread",
+                           "entropy", "moment:2"},
+                          9, 0);
   problem.lengths = {9, 6};
   problem.roundToHalf();
   auto wide = problem.compile(DType::F64);
@@ -192,6 +202,59 @@ TEST(Gradient, OfNarrowTypesAgreesWithDouble) {
     EXPECT_LE(distance(got.tau, expected.tau), 1e-4);
     EXPECT_LE(distance(got.gammas, expected.gammas), 1e-4);
   }
+}
+
+/// All keys are at a distance of 800, exactly, and the temperature is low: what
+/// rounding left of dz would outweigh that of the rest.
+TEST(Gradient, OfMomentsThroughEqualScoresIsNothing) {
+  GradientProblem problem(9, {"moment:1", "predecessor"}, 9, 0);
+  problem.target = TargetKind::Cpu;
+  problem.tau = {0.01};
+  std::fill(problem.table.begin(), problem.table.end(), 1000);
+  for (size_t i = 0; i < problem.queries.size(); ++i)
+    problem.queries[i] = i % problem.spec.dModel < 2 ? 1020 : 1000;
+  auto wide = problem.compile(DType::F64);
+  auto narrow = problem.compile(DType::F32);
+  ASSERT_TRUE(wide && narrow);
+  GradientValues expected = problem.computeGradients(*wide, DType::F64, 1);
+  GradientValues got = problem.computeGradients(*narrow, DType::F32, 1);
+  EXPECT_LE(distance(got.queries, expected.queries), 3e-6);
+}
+
+/// A weight of e^-69 of a power of 2^60, and G of 2^70: their product with the
+/// weight is moderate, without it there is none.
+TEST(Gradient, OfMomentsIsFiniteWhereThatOfTheWeightIsNot) {
+  GradientProblem problem(10, {"moment:4", "predecessor"},
+                          GradientShape{1, 2, 0, 3, 2});
+  problem.target = TargetKind::Cpu;
+  problem.table = {0x1p-10, 0, 0, 181, 0, 0};
+  problem.queries = {0x1p-10, 0, 0, 0x1p-10, 0, 0};
+  problem.ids = {1, 0};
+  problem.tau = {0x1p15 / 69};
+  problem.dSignals = {0, 0, 0, 0, 0x1p60, 0, 0, 0};
+  auto wide = problem.compile(DType::F64);
+  auto narrow = problem.compile(DType::F32);
+  ASSERT_TRUE(wide && narrow);
+  GradientValues expected = problem.computeGradients(*wide, DType::F64, 1);
+  GradientValues got = problem.computeGradients(*narrow, DType::F32, 1);
+  EXPECT_GT(norm(expected.queries), 1);
+  EXPECT_LE(distance(got.queries, expected.queries), 1e-4);
+  EXPECT_LE(distance(got.tau, expected.tau), 1e-4);
+}
+
+/// The last key is so far that its power overflows; only its own row sees it.
+TEST(Gradient, OfMomentsKnowsNothingOfKeysThatARowDoesNotSee) {
+  GradientProblem problem(11, {"moment:4", "centroid"},
+                          GradientShape{1, 6, 0, 3, 6});
+  problem.target = TargetKind::Cpu;
+  problem.ids = {0, 1, 2, 3, 4, 5};
+  auto attention = problem.compile(DType::F32);
+  ASSERT_TRUE(attention);
+  GradientValues near = problem.computeGradients(*attention, DType::F32, 1);
+  problem.table[15] = 1e10;
+  GradientValues far = problem.computeGradients(*attention, DType::F32, 1);
+  for (size_t i = 0; i < 15; ++i)
+    EXPECT_EQ(near.queries[i], far.queries[i]) << i;
 }
 
 TEST(Gradient, HasTheSameBitsForAnyNumberOfThreads) {

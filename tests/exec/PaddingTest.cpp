@@ -154,7 +154,7 @@ TEST_P(Padding, ChangesNothing) {
   AttentionSpec spec;
   spec.dModel = 8;
   spec.channels = defaultChannels();
-  spec.channels.push_back("max_score");
+  spec.channels.insert(spec.channels.end(), {"max_score", "moment:4"});
   spec.numGammas = 5;
   spec.metric = metric;
   spec.exactDistances = isExact;

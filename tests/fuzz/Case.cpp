@@ -16,7 +16,12 @@ using namespace raytention;
 using namespace raytention::fuzz;
 
 bool fuzz::isScalar(const std::string &channel) {
-  return channel == "spread" || channel == "entropy" || channel == "max_score";
+  return channel == "spread" || channel == "entropy" ||
+         channel == "max_score" || getMoment(channel) > 0;
+}
+
+int fuzz::getMoment(const std::string &channel) {
+  return channel.rfind("moment:", 0) == 0 ? std::stoi(channel.substr(7)) : 0;
 }
 
 int64_t Case::signalWidth() const {

@@ -52,6 +52,8 @@ struct Case {
 };
 
 bool isScalar(const std::string &channel);
+/// K of moment:K, else 0.
+int getMoment(const std::string &channel);
 
 /// The number that the computation starts from: rounded to the file's type and
 /// then to that of the case.

@@ -104,6 +104,7 @@ Domain fuzz::findDomain(const Case &c) {
     output += channel == "spread"      ? tau * dist * (tau * dist)
               : channel == "max_score" ? dist / t * (dist / t)
               : channel == "entropy"   ? 0
+              : getMoment(channel) > 0 ? std::pow(dist, 2 * getMoment(channel))
                                        : norms.keys;
   Limits limits;
   limits.add("(max ||q|| + max ||k||)^2", reach * reach, limit);

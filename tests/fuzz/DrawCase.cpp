@@ -19,7 +19,8 @@ namespace {
 /// Draws one case, part by part.
 class CaseDrawer {
 public:
-  CaseDrawer(uint64_t seed, uint64_t number) : draws(seed, number) {
+  CaseDrawer(uint64_t seed, uint64_t number)
+      : draws(seed, number), moments(seed + kMoments, number) {
     c.name = std::to_string(seed) + ":" + std::to_string(number);
   }
 
@@ -47,6 +48,10 @@ private:
 
   Case c;
   Draws draws;
+  /// Apart, so that cases without moments, those that were once wrong among
+  /// them, stay what they were before there were any.
+  Draws moments;
+  static constexpr uint64_t kMoments = 1000;
   double scoreScale = 0; ///< wanted N / t; 0: tau is drawn by itself
 };
 
@@ -114,6 +119,8 @@ std::string CaseDrawer::drawChannel(int64_t gammas) {
   case 8:
     return "antitop";
   case 9:
+    if (moments.chance(0.5))
+      return "moment:" + std::to_string(moments.integer(1, 4));
     return "spread";
   case 10:
     return "entropy";

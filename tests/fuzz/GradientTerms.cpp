@@ -139,6 +139,8 @@ void RowTerms::computeChannels() {
       scalar += channel == "spread" ? tau * w[j] * dist[j]
                 : channel == "entropy"
                     ? -w[j] * std::log(std::max<Real>(w[j], 1e-10))
+                : getMoment(channel) > 0
+                    ? w[j] * std::pow(dist[j], Real(getMoment(channel)))
                     : 0;
     if (channel == "max_score")
       scalar = *std::max_element(z.begin(), z.end());
@@ -214,6 +216,11 @@ void RowTerms::addChannel(const std::string &channel, const Real *g) {
     if (channel == "entropy") {
       weightTerms[j] +=
           size * w[j] * (std::abs(std::log(std::max<Real>(w[j], 1e-10))) + 1);
+      continue;
+    }
+    if (int k = getMoment(channel)) {
+      weightTerms[j] += size * w[j] * std::pow(dist[j], Real(k));
+      distTerms[j] += size * w[j] * k * std::pow(dist[j], Real(k - 1));
       continue;
     }
     weightTerms[j] += size * tau * w[j] * dist[j];

@@ -110,6 +110,12 @@ TEST(Domain, PlacesCasesByEachLimit) {
   EXPECT_EQ(place(c), Domain::Outside);
   c.lengths = {0};
   EXPECT_EQ(place(c), Domain::Inside) << "nothing is visible";
+  c = makeSingle(0, std::ldexp(1, 7)); // dist^4 is 2^56, then 2^64
+  c.channels = {"moment:4"};
+  EXPECT_EQ(place(c), Domain::Inside);
+  c.table = {std::ldexp(1, 8)};
+  EXPECT_EQ(findDomain(c).limit, "||x||^2");
+  EXPECT_EQ(place(c), Domain::Outside);
   c = makeSingle(1, 1);
   c.channels = {"decay:backward:0"};
   c.gammas = {0};

@@ -105,6 +105,12 @@ TEST(Check, ScoreErrorIsTheFormula) {
   EXPECT_DOUBLE_EQ(report.items[10].scoreError, e * 0.25);
   EXPECT_DOUBLE_EQ(report.items[11].scoreError, e * std::log(2.0));
   EXPECT_DOUBLE_EQ(Answer(problem).check(DType::F64).e, e * 0x1p-29);
+  // Both keys are 13 from the last query, or e t more.
+  problem.channels = channels("moment:1,moment:3");
+  report = Answer(problem).check();
+  EXPECT_DOUBLE_EQ(report.items[0].scoreError, e * 0.5);
+  EXPECT_DOUBLE_EQ(report.items[1].scoreError,
+                   e * 0.5 * 3 * (13 + e * 0.5) * (13 + e * 0.5));
 }
 
 TEST(Check, OneElementJustAboveTheBoundFails) {

@@ -211,11 +211,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Metric::SqL2, Metric::L2),
                      testing::Values("default", "centroid,predecessor",
                                      "max_score,top:1", "spread,top:1",
-                                     "entropy,top:1",
+                                     "entropy,top:1", "moment:1,top:1",
+                                     "moment:3,top:1", "moment:4,spread",
                                      "decay:backward:1,top:2")),
     [](const auto &info) {
       return (std::get<0>(info.param) == Metric::L2 ? "l2_" : "sq_l2_") +
-             std::to_string(info.index % 6);
+             std::to_string(info.index % 9);
     });
 
 } // namespace

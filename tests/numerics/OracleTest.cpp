@@ -142,6 +142,26 @@ TEST(Oracle, SpreadUsesTheRawTemperature) {
   EXPECT_NEAR(last(problem, 0)[0], 0.1 * w + 0.2 * (1 - w), 1e-15);
 }
 
+TEST(Oracle, MomentsAreMeansOfPowers) {
+  // The last query is at 0: dist 9 and 1, or 3 and 1; t = 2.
+  Problem problem = makeProblem(1, {0, 0}, {3, -1});
+  problem.tau = 2;
+  problem.channels = channels("moment:1,moment:2,moment:3,moment:4");
+  double u = std::exp(-4.0) / (1 + std::exp(-4.0));
+  test::expectNear(
+      test::run(problem).back().x,
+      {9 * u + 1 - u, 81 * u + 1 - u, 729 * u + 1 - u, 6561 * u + 1 - u}, 1e-12,
+      "sq_l2");
+  test::expectNear(test::run(problem).front().x, {9, 81, 729, 6561}, 1e-12,
+                   "one key");
+  problem.metric = Metric::L2;
+  u = std::exp(-1.0) / (1 + std::exp(-1.0));
+  test::expectNear(
+      test::run(problem).back().x,
+      {3 * u + 1 - u, 9 * u + 1 - u, 27 * u + 1 - u, 81 * u + 1 - u}, 1e-13,
+      "l2");
+}
+
 TEST(Oracle, L2TakesTheRoot) {
   // Distances 5 and 0.
   Problem problem = makeProblem(2, {0, 0, 3, 4}, {0, 0, 3, 4});
@@ -182,7 +202,7 @@ TEST(Channels, ParseAndName) {
   EXPECT_EQ(channels("default").size(), 12u);
   EXPECT_EQ(channels("seven").size(), 7u);
   std::string list = "centroid,decay:forward:1,decay:backward:12,predecessor,"
-                     "top:3,antitop,spread,entropy";
+                     "top:3,antitop,spread,entropy,moment:1,moment:4";
   std::string names;
   for (const Channel &channel : channels(list))
     names += (names.empty() ? "" : ",") + channel.name();
@@ -190,9 +210,10 @@ TEST(Channels, ParseAndName) {
 }
 
 TEST(Channels, RefuseWhatIsNotAChannel) {
-  for (const char *list : {"", "centroid,", "top", "top:0", "top:-1", "top:1x",
-                           "decay:forward:", "decay:sideways:1",
-                           "default,spread", "Spread", "top:9999999999"}) {
+  for (const char *list :
+       {"", "centroid,", "top", "top:0", "top:-1", "top:1x",
+        "decay:forward:", "decay:sideways:1", "default,spread", "Spread",
+        "top:9999999999", "moment", "moment:", "moment:0", "moment:5"}) {
     std::vector<Channel> parsed = channels("spread");
     EXPECT_TRUE(parseChannels(list, parsed)) << list;
     EXPECT_EQ(parsed.size(), 1u) << list;

@@ -52,6 +52,8 @@ Values literal(const Problem &p, const Channel &channel, int64_t b, int64_t i) {
     w[j] /= total;
     if (channel.kind == ChannelKind::Spread)
       value[0] += p.tau * w[j] * z[j];
+    else if (channel.kind == ChannelKind::Moment)
+      value[0] += w[j] * std::pow(z[j], channel.arg);
     else if (channel.kind == ChannelKind::Entropy)
       value[0] -= w[j] * std::log(std::max(w[j], 1e-10));
     double a = w[j];
@@ -74,7 +76,7 @@ TEST(Property, SumsEqualTheLiteralFormula) {
   problem.tau = 2.5;
   problem.channels =
       channels("centroid,decay:forward:0,decay:forward:4,decay:backward:1,"
-               "decay:backward:4,spread,entropy");
+               "decay:backward:4,spread,entropy,moment:1,moment:2");
   for (Metric metric : {Metric::SqL2, Metric::L2}) {
     for (DecayOrigin origin : {DecayOrigin::SequenceEnd, DecayOrigin::Query}) {
       problem.metric = metric;

@@ -224,6 +224,14 @@ TEST(Options, HelpsOnStdout) {
   }
 }
 
+TEST(Options, HelpListsTheRegisteredChannels) {
+  std::string help = runRt({"run", "--help"}).out;
+  llvm::StringRef list =
+      llvm::StringRef(help).split("channels of a LIST").second;
+  for (const char *channel : {"antitop", "decay:backward:I", "top:K", "spread"})
+    EXPECT_TRUE(list.contains(channel)) << help;
+}
+
 TEST(Options, HelpOfAllOptionsFitsTheScreen) {
   std::string help = runRt({"run", "--help"}).out;
   for (llvm::StringRef rest = help; !rest.empty();) {

@@ -104,14 +104,38 @@ TEST(Run, LargestScoreIsAChannelLikeAnyOther) {
   }
 }
 
+TEST(Run, MomentsAreChannelsLikeAnyOther) {
+  for (const char *target : {"cpu", "reference"})
+    for (const char *dtype : {"f32", "f64", "bf16"})
+      for (const char *metric : {"sq_l2", "l2"}) {
+        ToolOutput output =
+            runPlays({"--channels", "moment:1,moment:4,entropy", "--target",
+                      target, "--dtype", dtype, "--metric", metric,
+                      "--split-keys", "2", "--backward", "--check"});
+        EXPECT_EQ(output.code, 0)
+            << target << dtype << output.out << output.err;
+      }
+}
+
+TEST(Run, MomentsRunOnDevices) {
+  RT_NVRTC_OR_SKIP(compiler);
+  for (const char *family : {"fused", "stored"}) {
+    ToolOutput output =
+        runPlays({"--channels", "moment:2,antitop,top:1,centroid", "--target",
+                  "simt", "--family", family, "--check"});
+    EXPECT_EQ(output.code, 0) << family << output.out << output.err;
+  }
+}
+
 /// Where |z| is large, m + log l has no digits left for the weights.
 TEST(Run, WeightsStayExactAtLowTemperatures) {
   for (const char *tau : {"0.05", "0.011"})
     for (const char *width : {"33", "1000"}) {
-      ToolOutput output = runRt(
-          {"run", "--text", plays, "--vocab", "word", "--seq-len", "33",
-           "--d-model", width, "--batch", "2", "--seed", "40", "--tau", tau,
-           "--channels", "spread,entropy,centroid,decay:backward:0", "--check"});
+      ToolOutput output =
+          runRt({"run", "--text", plays, "--vocab", "word", "--seq-len", "33",
+                 "--d-model", width, "--batch", "2", "--seed", "40", "--tau",
+                 tau, "--channels", "spread,entropy,centroid,decay:backward:0",
+                 "--check"});
       EXPECT_EQ(output.code, 0) << tau << " " << width << output.out;
     }
 }
@@ -129,6 +153,9 @@ TEST(Run, RefusesInOneLineAndLeavesNothing) {
   TempFolder folder;
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--channels", "wild"}, "wild"},
+      {{"--channels", "moment"}, "moment:K, predecessor, spread, top:K, got"},
+      {{"--channels", "moment:0"}, "a power of moment from 1 to 4, got 0"},
+      {{"--channels", "moment:5"}, "a power of moment from 1 to 4, got 5"},
       {{"--explain", "48"}, "got 48"},
       {{"--explain", "1:0"}, "got 1"},
       {{"--ir", folder.file("none.mlir")}, "--ir"},

@@ -245,6 +245,11 @@ TEST_F(Validate, RefusesNormsBeyondTheDomain) {
           "1.00e+40");
   refuses(with({"--channels", "max_score"}), "the largest possible ||x||^2",
           "1.00e+40");
+  table(1e6); // distances of 1e12
+  refuses(with({"--channels", "moment:2"}), "the largest possible ||x||^2",
+          "1.00e+48");
+  EXPECT_EQ(messageOf(assemble(with({"--channels", "moment:1"}))), "");
+  table(1e10);
   for (const char *metric : {"sq_l2", "l2"})
     EXPECT_EQ(messageOf(assemble(
                   with({"--channels", "centroid", "--metric", metric}))),

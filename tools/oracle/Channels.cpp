@@ -19,7 +19,7 @@ struct KindInfo {
   const char *spelling;
   bool copy;
   bool scalar;
-  int64_t smallestArg;
+  int64_t smallestArg, largestArg = 999999999;
 };
 
 constexpr KindInfo kinds[] = {
@@ -32,6 +32,7 @@ constexpr KindInfo kinds[] = {
     {ChannelKind::Spread, "spread", false, true, 0},
     {ChannelKind::Entropy, "entropy", false, true, 0},
     {ChannelKind::MaxScore, "max_score", false, true, 0},
+    {ChannelKind::Moment, "moment:", false, true, 1, 4},
 };
 
 constexpr char defaultList[] =
@@ -50,12 +51,12 @@ bool takesArg(const KindInfo &info) {
 }
 
 /// A plain decimal number of at most nine digits.
-bool parseArg(const std::string &text, int64_t smallest, int64_t &arg) {
+bool parseArg(const std::string &text, const KindInfo &info, int64_t &arg) {
   if (text.empty() || text.size() > 9 ||
       text.find_first_not_of("0123456789") != std::string::npos)
     return false;
   arg = std::stoll(text);
-  return arg >= smallest;
+  return arg >= info.smallestArg && arg <= info.largestArg;
 }
 
 bool parseOne(const std::string &text, Channel &channel) {
@@ -66,8 +67,7 @@ bool parseOne(const std::string &text, Channel &channel) {
       if (text == spelling)
         return true;
     } else if (text.compare(0, spelling.size(), spelling) == 0) {
-      return parseArg(text.substr(spelling.size()), info.smallestArg,
-                      channel.arg);
+      return parseArg(text.substr(spelling.size()), info, channel.arg);
     }
   }
   return false;
@@ -102,7 +102,8 @@ Error raytention::oracle::parseChannels(const std::string &list,
     Channel channel{ChannelKind::Centroid};
     if (!parseOne(text, channel))
       return "expected a channel (centroid, decay:forward:I, decay:backward:I, "
-             "predecessor, top:K, antitop, spread, entropy, max_score), got '" +
+             "predecessor, top:K, antitop, spread, entropy, max_score, "
+             "moment:K), got '" +
              text + "'";
     parsed.push_back(channel);
     begin = end + 1;

@@ -33,13 +33,15 @@ enum class ChannelKind {
   Antitop,
   Spread,
   Entropy,
-  MaxScore
+  MaxScore,
+  Moment
 };
 
 /// One channel of the output.
 struct Channel {
   ChannelKind kind;
-  /// Decays: the index of the gamma. Top: K, from 1. Else unused.
+  /// Decays: the index of the gamma. Top: K, from 1. Moment: K.
+  /// Else unused.
   int64_t arg = 0;
 
   /// Whether the value is a copy of one key, chosen by an index.
@@ -55,10 +57,10 @@ struct Channel {
 
 /// Reads `list`, separated by commas: `centroid`, `decay:forward:I`,
 /// `decay:backward:I`, `predecessor`, `top:K` (K >= 1), `antitop`, `spread`,
-/// `entropy`, or one of the published lists alone: `default` (12 channels,
-/// S = 10 D + 2, gammas 0 to 4) or `seven` (7 channels, S = 5 D + 2, gamma 0;
-/// its metric, l2, is not part of the list). Writes `channels` only if the
-/// whole list is good.
+/// `entropy`, `max_score`, `moment:K` (1 <= K <= 4), or one of the published
+/// lists alone: `default` (12 channels, S = 10 D + 2, gammas 0 to 4) or `seven`
+/// (7 channels, S = 5 D + 2, gamma 0; its metric, l2, is not part of the list).
+/// Writes `channels` only if the whole list is good.
 [[nodiscard]] Error parseChannels(const std::string &list,
                                   std::vector<Channel> &channels);
 

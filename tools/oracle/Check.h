@@ -13,7 +13,8 @@
 // max|channel| is the channel's largest magnitude over all checked rows. e is
 // how wrong a score may be, see ScoreError.h; s turns it into an error of the
 // channel: max ||k|| for vectors, times the row's own min(1, S / 1e-8) where
-// they decay, t |tau| for spread, log T for entropy. Where e s is more than
+// they decay, t |tau| for spread, log T for entropy, K t (max
+// dist)^(K-1) for moment:K. Where e s is more than
 // half of max|channel| the comparison would excuse anything: unchecked, not
 // passed.
 //

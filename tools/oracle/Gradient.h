@@ -21,6 +21,7 @@
 //   spread       dw_ij += G tau dist_ij      ddist_ij += G tau w_ij
 //                dtau += G sum_j w_ij dist_ij
 //   entropy      dw_ij -= G (log max(w_ij, 1e-10) + [w_ij >= 1e-10])
+//   moment:K     dw_ij += G dist_ij^K        ddist_ij += G w_ij K dist_ij^(K-1)
 //   max_score    dz_im += G, m the lowest position of the largest z_ij
 //   softmax      dz_ij += w_ij (dw_ij - sum_k w_ik dw_ik)
 //   temperature  dtau += sum_j dz_ij (dist_ij - min_j dist_ij) / t^2 if
@@ -28,7 +29,8 @@
 //                ddist_ij -= dz_ij / t
 //   distance     f_ij = 2 ddist_ij (sq_l2), ddist_ij / dist_ij (l2; 0 at 0)
 //                dq_i = sum_j f_ij (q_i - k_j)    dk_j -= f_ij (q_i - k_j)
-//                sum_j f_ij (sq_l2) = 2 (G_spread tau - G_max_score / t)
+//                sum_j f_ij (sq_l2) = 2 (G_spread tau - G_max_score / t
+//                + G_moment sum_j w_ij K dist_ij^(K-1))
 //   lookup       dtable[v] = sum over j with ids_j = v of dk_j
 //
 // With every element comes its sensitivity s: if each score z_ij is off by at
@@ -42,7 +44,8 @@
 //   G       through y and ||x||: each score moves x by some d_j, and G by
 //           A d_j + B_j y + C_j G with A = -(y . dy) / ||x||^2,
 //           B_j = ((y . dy) (y . d_j) / ||x|| - G . d_j) / ||x||,
-//           C_j = -(y . d_j) / ||x||; |B_j| and |C_j| are summed over j
+//           C_j = -(y . d_j) / ||x||; |B_j| and |C_j| are summed over j, and
+//           for a scalar channel |A d_j + B_j y + C_j G|
 //   dist    t, because z = -dist / t; none where l2 recomputes it
 //   log w   2 (1 - w)
 //

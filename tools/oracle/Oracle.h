@@ -26,6 +26,7 @@
 //   antitop      k of the smallest z_ij among those with w_ij > 1e-10
 //   spread       tau sum_j w_ij dist_ij
 //   entropy      -sum_j w_ij log(max(w_ij, 1e-10))
+//   moment:K     sum_j w_ij dist_ij^K
 //
 // x = the channels one after another; y = x / max(||x||, 1e-10).
 //

@@ -64,6 +64,8 @@ void RowBackward<Real>::compute(const RowState<Real> &computed,
       addEntropy(offset);
     else if (channel.kind == ChannelKind::MaxScore)
       addLargest(offset);
+    else if (channel.kind == ChannelKind::Moment)
+      addMoment(channel.arg, offset);
     offset += channel.width(p.dModel);
   }
   applyTemperature();
@@ -154,11 +156,13 @@ void RowBackward<Real>::addMoves(std::vector<double> &withGradient,
     std::copy(channel.move.begin(), channel.move.end(),
               moved.begin() + channel.offset);
   }
-  std::vector<double> move(visible);
+  scalarMoves.clear();
   int64_t offset = 0;
   for (const Channel &channel : p.channels) {
     if (channel.isScalar()) {
-      moveScalar(channel.kind, move);
+      scalarMoves.emplace_back(offset, std::vector<double>(visible));
+      std::vector<double> &move = scalarMoves.back().second;
+      moveScalar(channel, move);
       double g = static_cast<double>(gradientAt(offset));
       for (int64_t j = 0; j < visible; ++j) {
         withGradient[j] += g * move[j];
@@ -172,11 +176,13 @@ void RowBackward<Real>::addMoves(std::vector<double> &withGradient,
 
 /// d_j of a scalar channel.
 template <typename Real>
-void RowBackward<Real>::moveScalar(ChannelKind kind,
+void RowBackward<Real>::moveScalar(const Channel &channel,
                                    std::vector<double> &move) {
   double mean = static_cast<double>(meanDistance), t = p.temperature();
+  if (channel.kind == ChannelKind::Moment)
+    return moveMoment(channel.arg, move);
   for (int64_t j = 0; j < visible; ++j)
-    switch (kind) {
+    switch (channel.kind) {
     case ChannelKind::Spread:
       move[j] = p.tau * weight(j) * (dist(j) - mean - t);
       break;
@@ -189,14 +195,33 @@ void RowBackward<Real>::moveScalar(ChannelKind kind,
     }
 }
 
+/// A number that outweighs the rest of its row has a G that is small, and so is
+/// its change: the terms of that cancel.
+template <typename Real>
+void RowBackward<Real>::boundScalars(const std::vector<double> &withGradient,
+                                     const std::vector<double> &withY) {
+  double norm = static_cast<double>(row->norm);
+  double dot = static_cast<double>(along);
+  for (const auto &[offset, move] : scalarMoves) {
+    double y = static_cast<double>(gradient.y[offset]),
+           g = static_cast<double>(gradientAt(offset)), sum = 0;
+    for (int64_t j = 0; j < visible; ++j)
+      sum += std::fabs((dot * withY[j] / norm - withGradient[j]) / norm * y -
+                       withY[j] / norm * g - dot / (norm * norm) * move[j]);
+    moved[offset] = sum;
+    vectorBound[offset] = 2 * std::fabs(g) + sum;
+  }
+}
+
 /// How much G changes with the normalisation of the row.
 template <typename Real> void RowBackward<Real>::boundProjection() {
   size_t width = gradient.values.size();
   moved.assign(width, 0.0);
   vectorBound.assign(width, 0.0);
   alongMove = alongY = alongGradient = 0;
-  if (row->norm > Real(1e-10L)) {
-    std::vector<double> withGradient(visible, 0.0), withY(visible, 0.0);
+  bool isFree = row->norm > Real(1e-10L);
+  std::vector<double> withGradient(visible, 0.0), withY(visible, 0.0);
+  if (isFree) {
     addMoves(withGradient, withY);
     double norm = static_cast<double>(row->norm);
     double dot = static_cast<double>(along);
@@ -216,6 +241,8 @@ template <typename Real> void RowBackward<Real>::boundProjection() {
                alongGradient * g;
     vectorBound[s] = 2 * g + moved[s];
   }
+  if (isFree && std::isfinite(alongGradient))
+    boundScalars(withGradient, withY);
 }
 
 //===----------------------------------------------------------------------===//

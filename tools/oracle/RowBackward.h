@@ -80,7 +80,10 @@ private:
   void project(const double *dy);
   void boundProjection();
   void addMoves(std::vector<double> &withGradient, std::vector<double> &withY);
-  void moveScalar(ChannelKind kind, std::vector<double> &move);
+  void boundScalars(const std::vector<double> &withGradient,
+                    const std::vector<double> &withY);
+  void moveScalar(const Channel &channel, std::vector<double> &move);
+  void moveMoment(int64_t k, std::vector<double> &move);
 
   void addWeighted(const RowWeights<Real> &channel);
   void addNormalised(const RowWeights<Real> &channel,
@@ -91,6 +94,7 @@ private:
   void addSpread(int64_t offset);
   void addEntropy(int64_t offset);
   void addLargest(int64_t offset);
+  void addMoment(int64_t k, int64_t offset);
   /// What addSoftmaxed() is given, [visible] each.
   struct WeightTerms {
     explicit WeightTerms(int64_t visible)
@@ -141,6 +145,8 @@ private:
   RowNumber<Real> own;          ///< sum_j ddist_j, all of it the channels' own
   RowNumber<Real> largest;      ///< G of max_score
 
+  /// [visible] d_j of each scalar channel, and its place in x.
+  std::vector<std::pair<int64_t, std::vector<double>>> scalarMoves;
   Real along = 0; ///< y . dy
   /// |A|, sum_j |B_j|, sum_j |C_j|.
   double alongMove = 0, alongY = 0, alongGradient = 0;

@@ -191,16 +191,18 @@ void RowBackward<Real>::addSoftmaxed(const WeightTerms &terms) {
 namespace raytention {
 namespace oracle {
 
-// The rest of the class is in RowBackward.cpp.
+// The rest of the class is in RowBackward.cpp and RowBackwardMoment.cpp.
 template void RowBackward<double>::addWeighted(const RowWeights<double> &);
 template void RowBackward<double>::addSpread(int64_t);
 template void RowBackward<double>::addEntropy(int64_t);
 template void RowBackward<double>::addLargest(int64_t);
+template void RowBackward<double>::addSoftmaxed(const WeightTerms &);
 template void
 RowBackward<long double>::addWeighted(const RowWeights<long double> &);
 template void RowBackward<long double>::addSpread(int64_t);
 template void RowBackward<long double>::addEntropy(int64_t);
 template void RowBackward<long double>::addLargest(int64_t);
+template void RowBackward<long double>::addSoftmaxed(const WeightTerms &);
 
 } // namespace oracle
 } // namespace raytention

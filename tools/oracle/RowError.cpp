@@ -79,6 +79,8 @@ void RowComparer::compare(const Row &row, const double *x) {
   if (p.visibleKeys(row.id.batch, row.id.row) == 0)
     return comparePadding(row, x);
   const double *expected = row.x.data();
+  double farthest = -p.temperature() *
+                    *std::min_element(row.scores.begin(), row.scores.end());
   size_t copies = 0;
   for (size_t c = 0; c < p.channels.size(); ++c) {
     const Channel &channel = p.channels[c];
@@ -87,7 +89,7 @@ void RowComparer::compare(const Row &row, const double *x) {
     if (channel.isCopy())
       compareCopy(row, channel, row.indices[copies++], x, errors[c]);
     else
-      compareValues(row, c, expected, x, width);
+      compareValues(row, c, farthest, expected, x, width);
     expected += width;
     x += width;
   }
@@ -106,12 +108,12 @@ void RowComparer::measure(const Row &row, size_t c, const double *expected,
   error.significant |= largest > std::max(rounding, smallest); // flushed
 }
 
-void RowComparer::compareValues(const Row &row, size_t c,
+void RowComparer::compareValues(const Row &row, size_t c, double farthest,
                                 const double *expected, const double *values,
                                 int64_t width) {
   Distance d = largestDifference(expected, values, width);
-  double scoreError =
-      scales.scoreError(p.channels[c], p.length(row.id.batch), row.floors[c]);
+  double scoreError = scales.scoreError(
+      p.channels[c], {p.length(row.id.batch), row.floors[c], farthest});
   errors[c].scoreError = std::max(errors[c].scoreError, scoreError);
   errors[c].add(row.id, d.element, d.value, scoreError + flushed(row));
 }

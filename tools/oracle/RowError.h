@@ -52,8 +52,9 @@ public:
 
 private:
   void measure(const Row &row, size_t c, const double *expected, int64_t width);
-  void compareValues(const Row &row, size_t c, const double *expected,
-                     const double *values, int64_t width);
+  void compareValues(const Row &row, size_t c, double farthest,
+                     const double *expected, const double *values,
+                     int64_t width);
   void compareCopy(const Row &row, const Channel &channel, int64_t index,
                    const double *values, ChannelError &error);
   void comparePadding(const Row &row, const double *x);

@@ -136,6 +136,9 @@ void RowForward<Real>::computeChannel(const Channel &channel, Real *value) {
   case ChannelKind::MaxScore:
     *value = row.best;
     break;
+  case ChannelKind::Moment:
+    *value = moment(channel.arg);
+    break;
   default: // Centroid
     logs = row.shifted;
     weightedMean(value);
@@ -251,6 +254,13 @@ template <typename Real> Real RowForward<Real>::entropy() const {
   for (int64_t j = 0; j < visible; ++j)
     sum.add(-row.weight(j) *
             std::max(row.shifted[j] - row.logSum, logSmallestWeight<Real>()));
+  return sum.value();
+}
+
+template <typename Real> Real RowForward<Real>::moment(int64_t power) const {
+  Sum<Real> sum;
+  for (int64_t j = 0; j < visible; ++j)
+    sum.add(row.weight(j) * std::pow(row.dist[j], Real(power)));
   return sum.value();
 }
 

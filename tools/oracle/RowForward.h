@@ -62,6 +62,7 @@ private:
   Real weightedMean(Real *value);
   Real spread() const;
   Real entropy() const;
+  Real moment(int64_t power) const;
   void normalize();
 
   const Problem &p;

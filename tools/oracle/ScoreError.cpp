@@ -144,19 +144,22 @@ double oracle::scoreErrorFactor(bool byDifferences, int64_t dModel) {
   return byDifferences ? factor->differences : factor->expansion;
 }
 
-double ScoreScales::scoreError(const Channel &channel, int64_t length,
-                               double floor) const {
+double ScoreScales::scoreError(const Channel &channel,
+                               const RowExtent &row) const {
   if (channel.isCopy())
     return 0;
   switch (channel.kind) {
   case ChannelKind::Spread:
     return e * tTau;
   case ChannelKind::Entropy:
-    return std::min(e, 1.0) * std::log(static_cast<double>(length));
+    return std::min(e, 1.0) * std::log(static_cast<double>(row.length));
   case ChannelKind::MaxScore:
     return e;
+  case ChannelKind::Moment: // what it makes of dist counts where dist is short
+    return e * t * channel.arg *
+           std::pow(row.farthest + e * t, channel.arg - 1);
   default:
-    return std::min(e * floor, 2.0) * maxKey;
+    return std::min(e * row.floor, 2.0) * maxKey;
   }
 }
 
@@ -172,6 +175,7 @@ ScoreScales oracle::measureScales(const Problem &problem,
   Norms norms = measureNorms(problem, rows);
   ScoreScales scales;
   scales.maxKey = std::sqrt(norms.maxKey);
+  scales.t = problem.temperature();
   scales.tTau = problem.temperature() * std::fabs(problem.tau);
   // Workers flush squares below the smallest normal number.
   double flushed = problem.metric == Metric::SqL2

@@ -288,7 +288,7 @@ static const std::vector<Option> &functionOptions() {
       {"--gammas", "a,b,..", "decay bases (0.99,0.5,0.88,0.993,0.3)",
        storeGammas},
       {"--channels", "default|seven|LIST",
-       "a LIST of centroid, decay:backward:I, top:K, ...", storeChannels},
+       "a published list, or a LIST of channels, see below", storeChannels},
       {"--metric", "sq_l2|l2", "distance (sq_l2; l2 for seven)",
        wordOption<std::string>(&RunOptions::metric,
                                {{"sq_l2", "sq_l2"}, {"l2", "l2"}})},

@@ -228,6 +228,9 @@ void printRunHelp(llvm::raw_ostream &os) {
          << "\n";
     }
   }
+  os << "\nchannels of a LIST, by commas\n";
+  for (const std::string &channel : channelSpellings())
+    os << "  " << channel << "\n";
 }
 
 } // namespace raytention::tool

@@ -229,12 +229,11 @@ static long double largestOutput(const RunInputs &in, long double dist,
                                  long double score, long double key) {
   long double output = 0;
   for (StringRef channel : in.spec.channels) {
-    if (channel == "spread")
-      output += (in.tau * dist) * (in.tau * dist);
-    else if (channel == "max_score")
-      output += score * score;
-    else if (!isScalarChannel(channel))
-      output += key * key;
+    long double value =
+        isScalarChannel(channel)
+            ? llvm::cantFail(largestScalar(channel, dist, score, in.tau))
+            : key;
+    output += value * value;
   }
   return output;
 }

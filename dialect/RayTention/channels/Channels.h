@@ -33,8 +33,9 @@ struct ChannelStorage : public mlir::AttributeStorage {
 };
 
 /// Base of a channel attribute. A channel without parameters inherits their
-/// parser and printer from here. The channel's own class declares `name`
-/// ("rt." and the mnemonic) and implements the ChannelInterface.
+/// parser, printer and spelling on the command line from here. The channel's
+/// own class declares `name` ("rt." and the mnemonic) and implements the
+/// ChannelInterface.
 template <typename Concrete>
 class ChannelBase
     : public mlir::Attribute::AttrBase<
@@ -47,6 +48,7 @@ public:
 
   static llvm::StringRef getMnemonicName() { return Concrete::name.substr(3); }
   llvm::StringRef getMnemonic() const { return getMnemonicName(); }
+  static llvm::StringRef getSpelling() { return getMnemonicName(); }
 
   static mlir::Attribute parseParameters(mlir::AsmParser &parser) {
     return Base::get(parser.getContext(), std::make_pair(0, 0));

@@ -26,6 +26,7 @@ public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecayAttr)
   using ChannelBase::ChannelBase;
   static constexpr StringLiteral name = "rt.decay";
+  static StringRef getSpelling() { return "decay:backward:I, decay:forward:I"; }
 
   static Attribute parseParameters(AsmParser &parser) {
     StringRef keyword;

@@ -75,7 +75,7 @@ public:
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &) const {
     Value negated = b.sub(b.constant(0), pair.gradient);
-    return {b.mul(negated, getSlope(b, pair)), {}, {}};
+    return {b.mul(negated, getSlope(b, pair)), {}, {}, {}};
   }
 
 private:

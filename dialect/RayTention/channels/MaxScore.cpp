@@ -24,6 +24,10 @@ public:
   static constexpr StringLiteral name = "rt.max_score";
 
   ChannelForm getForm() const { return ChannelForm::Scalar; }
+  long double getLargestValue(long double, long double score,
+                              long double) const {
+    return score;
+  }
 
   DecomposedChannel decompose(const DecomposeContext &c) const {
     RankedTensorType type = getTypeLike(c.scores, {0, 1}, {}, c.element);
@@ -72,7 +76,7 @@ public:
   PairGradient getPairGradient(ElementBuilder &b, const GradientPair &pair,
                                const ParameterValues &) const {
     Value isLargest = b.equal(b.toFloat(pair.key), pair.saved[0]);
-    return {{}, b.select(isLargest, pair.gradient, b.constant(0)), {}};
+    return {{}, b.select(isLargest, pair.gradient, b.constant(0)), {}, {}};
   }
 
 private:

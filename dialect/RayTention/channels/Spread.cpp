@@ -21,6 +21,10 @@ public:
   static constexpr StringLiteral name = "rt.spread";
 
   ChannelForm getForm() const { return ChannelForm::Scalar; }
+  long double getLargestValue(long double distance, long double,
+                              long double tau) const {
+    return tau * distance;
+  }
 
   DecomposedChannel decompose(const DecomposeContext &c) const {
     Value terms = mapElements(c.builder, c.loc, {c.weights, c.distances, c.tau},
@@ -56,7 +60,7 @@ public:
     return b.mul(params.tau, row.reduce[0]);
   }
 
-  bool hasDistanceGradient() const { return true; }
+  bool isScaledByTau() const { return true; }
 
   SmallVector<StateField> getSavedState() const { return {{"mean", 0, false}}; }
   SmallVector<Value> finishSaved(ElementBuilder &, const RowValues &row,
@@ -76,7 +80,8 @@ public:
     Value scaled = b.mul(pair.gradient, params.tau);
     return {b.mul(pair.gradient, b.mul(params.tau, fromMean)),
             {},
-            b.mul(scaled, pair.weight)};
+            b.mul(scaled, pair.weight),
+            {}};
   }
 
   SmallVector<StateField> getGradientState() const {

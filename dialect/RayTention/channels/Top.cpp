@@ -21,6 +21,7 @@ public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TopAttr)
   using ChannelBase::ChannelBase;
   static constexpr StringLiteral name = "rt.top";
+  static StringRef getSpelling() { return "top:K"; }
 
   static Attribute parseParameters(AsmParser &parser) {
     int64_t rank;

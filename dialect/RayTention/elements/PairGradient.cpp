@@ -105,18 +105,21 @@ private:
     ChannelInterface channel = slots.channel;
     PairGradient own = channel.getPairGradient(b, pair, params);
     addTo(weightGradient, own.weight);
+    addTo(softmaxGradient, own.softmax);
     addTo(scoreGradient, own.score);
     addTo(distanceGradient, own.distance);
   }
 
   /// dz = w (dw - sum_k w_k dw_k): of the weighted channels, w dw comes with
-  /// its share of the sum subtracted; `rest` is what is left of the others'.
+  /// its share of the sum subtracted, and scalar ones may do so too; `rest` is
+  /// what is left of the others'.
   Value buildSoftmax() {
     Value rest = source.field(layout.weightSum());
     Value other = weightGradient ? b.sub(weightGradient, rest)
                                  : b.sub(b.constant(0), rest);
-    Value own = balanced ? b.mul(balanced, scale()) : b.constant(0);
-    return b.fma(pair.weight, other, own);
+    Value own = balanced ? b.mul(balanced, scale()) : Value();
+    addTo(own, softmaxGradient);
+    return b.fma(pair.weight, other, own ? own : b.constant(0));
   }
 
   void finish() {
@@ -163,7 +166,8 @@ private:
   GradientPair pair;
   Value plainScore;
   Value balanced; ///< sum of a (U . k - ..)
-  Value weightGradient, scoreGradient, distanceGradient; ///< scalar channels'
+  /// Scalar channels'.
+  Value weightGradient, softmaxGradient, scoreGradient, distanceGradient;
   PairDerivative result;
 };
 

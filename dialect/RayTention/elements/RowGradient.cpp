@@ -21,10 +21,10 @@ struct UnitStep {
 } // namespace
 
 static SmallVector<UnitStep> getUnitSteps(const ElementBuilder &b,
-                                          bool hasDistanceGradient) {
+                                          bool isScaledByTau) {
   // G is at most 2^93 (f64: 2^533) in the domain, and no larger than that with
   // dz / t kept up.
-  if (!hasDistanceGradient)
+  if (!isScaledByTau)
     return {b.isDouble() ? UnitStep{0x1p512, 0x1p-400}
                          : UnitStep{0x1p64, 0x1p-32}};
   // G tau outweighs all else where tau is large. G itself may be tiny there,
@@ -47,7 +47,7 @@ GradientUnit raytention::getGradientUnit(ElementBuilder &b,
                                          const ParameterValues &params) {
   Value size = b.max(params.tau, b.sub(b.constant(0), params.tau));
   GradientUnit unit{b.constant(1), b.constant(1)};
-  for (UnitStep step : getUnitSteps(b, layout.hasDistanceGradient)) {
+  for (UnitStep step : getUnitSteps(b, layout.isScaledByTau)) {
     Value isLarge = b.greater(size, b.constant(step.tau));
     unit.unit = b.select(isLarge, b.constant(step.unit), unit.unit);
     unit.inverse = b.select(isLarge, b.constant(1 / step.unit), unit.inverse);

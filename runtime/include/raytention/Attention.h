@@ -61,6 +61,16 @@ enum class OutputForm { Weighted, Copy, Scalar };
 /// of an unknown one names those that exist.
 llvm::Expected<OutputForm> channelForm(llvm::StringRef channel);
 
+/// How large the value of a scalar channel may be where no distance passes
+/// `distance` and no score `score`; 0 where no input makes it large. Errors as
+/// channelForm().
+llvm::Expected<long double> largestScalar(llvm::StringRef channel,
+                                          long double distance,
+                                          long double score, long double tau);
+
+/// The spellings of the registered channels, sorted: "top:K" for any K.
+std::vector<std::string> channelSpellings();
+
 /// How it is computed; 0 lets the compiler choose.
 struct Schedule {
   /// The loop nest: all of a query tile in one kernel or task, or a kernel per

@@ -1,5 +1,5 @@
 //===- CollectScratchPass.cpp - what passes between loops, in one argument -*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

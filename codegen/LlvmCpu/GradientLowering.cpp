@@ -108,6 +108,16 @@ LogicalResult TaskLowering::lower(GradRowsOp op) {
 
 /// `G_ci . k_j`, into the lanes of the query side or the rows of the key side.
 LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
+  Value products = getMemRef(op.getOutputs()[0]);
+  auto start =
+      llvm::find_if(products.getUsers(), llvm::IsaPred<linalg::FillOp>);
+  bool isOne = llvm::count_if(products.getUsers(), [](Operation *user) {
+                 return isa<linalg::ContractOp, linalg::FillOp>(user);
+               }) == 2;
+  if (!isOne || start == products.getUsers().end() ||
+      (*start)->getBlock() != op->getBlock())
+    return op.emitOpError() << "expected the one product that starts from its "
+                               "zeros";
   bool isQuery = side == PairSide::Query;
   Value stack = op.getInputs()[0], keys = op.getInputs()[1];
   auto *lanes =

@@ -62,7 +62,7 @@ LogicalResult TaskLowering::lower(linalg::FillOp op) {
   if (!matchPattern(op.getInputs()[0], m_AnyZeroFloat()))
     return op.emitOpError() << "expected sums that start as zeros";
   auto alloc = getMemRef(memref).getDefiningOp<memref::AllocOp>();
-  if (!alloc || buffers.contains(alloc))
+  if (!alloc || buffers.contains(alloc) || alloc->getBlock() != op->getBlock())
     return op.emitOpError()
            << "expected new sums of the task to start as zeros";
   MemRefType type = alloc.getType();
@@ -115,7 +115,9 @@ LogicalResult TaskLowering::lower(MergeOp op) {
     buffer(result) = StateBuffer{*view, 1};
   }
   mergeStates(k, sweep, op.getSweep(), *parts, numParts, merged);
-  if (!op.getSums() || find<StateBuffer>(op.getSums())) // or without elements
+  if (!op.getSums() ||
+      llvm::is_contained(cast<ShapedType>(op.getSums().getType()).getShape(),
+                         0))
     return success();
   auto *sums = get<StateBuffer>(op, op.getPartialSums(), "partial sums");
   if (!sums)

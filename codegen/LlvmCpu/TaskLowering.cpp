@@ -103,8 +103,8 @@ const ParameterValues &TaskLowering::getParameters(Value tau, Value gammas,
   b.setInsertionPointToStart(task);
   KernelBuilder k = kernel(loc);
   int64_t count = cast<RankedTensorType>(gammas.getType()).getDimSize(0);
-  const auto &bases = std::get<ArgumentView>(buffer(gammas));
-  Value tauMemref = std::get<ArgumentView>(buffer(tau)).memref;
+  const ArgumentView &bases = *find<ArgumentView>(gammas);
+  Value tauMemref = find<ArgumentView>(tau)->memref;
   return it->second = loadParameters(k, tauMemref, bases, count);
 }
 
@@ -139,6 +139,43 @@ LogicalResult TaskLowering::lower(Operation *op) {
       });
 }
 
+/// They are read once, where the task begins.
+template <typename Op> LogicalResult TaskLowering::checkParameters(Op op) {
+  for (Value value : {op.getTau(), op.getGammas()}) {
+    auto *view = get<ArgumentView>(op, value, "an argument");
+    if (!view)
+      return failure();
+    for (Value offset : view->offsets)
+      if (Operation *def = offset.getDefiningOp();
+          def && task->getParentOp()->isProperAncestor(def))
+        return op.emitOpError() << "expected tau and gammas that are known "
+                                   "outside of the task, got a view in it";
+  }
+  return success();
+}
+
+/// What a new buffer becomes is known from where it is written first, so it is
+/// written there alone, and always.
+LogicalResult TaskLowering::checkOutputs(tile::ComputeOp compute) {
+  for (auto [number, output] : llvm::enumerate(compute.getOutputs())) {
+    if (tile::getInit(compute.getOp(), number))
+      continue;
+    Value memref = stripCasts(output);
+    bool isKept = isa<DistanceOp>(compute.getOp()) && find<ScoreBuffer>(memref);
+    bool isEmpty =
+        llvm::is_contained(cast<MemRefType>(memref.getType()).getShape(), 0);
+    auto alloc = memref.getDefiningOp<memref::AllocOp>();
+    if (isKept || isEmpty)
+      continue;
+    if (!alloc || alloc->getBlock() != compute->getBlock() ||
+        buffers.contains(memref))
+      return compute.getOp()->emitOpError()
+             << "writes a buffer that is written elsewhere too, which the CPU "
+                "lowering does not; expected a value of its own in each place";
+  }
+  return success();
+}
+
 /// The tensors of an op of rt are what the buffers are that it is given.
 LogicalResult TaskLowering::lower(tile::ComputeOp compute) {
   Operation *inner = compute.getOp();
@@ -148,6 +185,16 @@ LogicalResult TaskLowering::lower(tile::ComputeOp compute) {
   for (auto [result, memref] :
        llvm::zip(inner->getResults(), compute.getOutputs()))
     tensors[result] = memref;
+  if (failed(checkOutputs(compute)))
+    return failure();
+  LogicalResult hasParameters =
+      llvm::TypeSwitch<Operation *, LogicalResult>(inner)
+          .Case<ScoreSweepOp, ReduceSweepOp, WeighOp, FinalizeOp, GradRowsOp,
+                WeighGradOp, QueryGradOp, KeyGradOp>(
+              [&](auto op) { return checkParameters(op); })
+          .Default([](Operation *) { return success(); });
+  if (failed(hasParameters))
+    return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(inner)
       .Case<InitOp, LookupOp, DistanceOp, ScoreSweepOp, ReduceSweepOp, WeighOp,
             MergeOp, FinalizeOp, GradRowsOp, WeighGradOp, SumDifferencesOp,
@@ -177,6 +224,19 @@ static bool isQueryTile(Value memref) {
                               [](DistanceOp op) { return op.getQueries(); });
 }
 
+/// Whether a view is of everything along all axes but one.
+static bool isWhole(memref::SubViewOp op, int64_t except) {
+  for (int64_t axis = 0; axis < op.getSourceType().getRank(); ++axis) {
+    if (axis == except)
+      continue;
+    OpFoldResult all = getSizeOf(stripCasts(op.getSource()), axis);
+    if (!isZeroInteger(op.getMixedOffsets()[axis]) || !all ||
+        !isEqualConstantIntOrValue(op.getMixedSizes()[axis], all))
+      return false;
+  }
+  return true;
+}
+
 LogicalResult TaskLowering::lower(memref::SubViewOp op) {
   KernelBuilder k = kernel(op.getLoc());
   if (!llvm::all_of(op.getMixedStrides(), isOneInteger))
@@ -185,6 +245,10 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
   for (OpFoldResult offset : op.getMixedOffsets())
     offsets.push_back(scalar(offset, op.getLoc()));
   TensorBuffer source = buffer(op.getSource());
+  auto refusePart = [&]() -> LogicalResult {
+    return op.emitOpError() << "views a part of a task's buffer that the CPU "
+                               "lowering cannot; expected all rows and fields";
+  };
   if (auto *argument = std::get_if<ArgumentView>(&source)) {
     if (op.getSourceType().getRank() != op.getType().getRank())
       return op.emitOpError() << "expected a view of the rank of its source";
@@ -198,6 +262,8 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
     return packQueries(op, view);
   }
   if (auto *scores = std::get_if<ScoreBuffer>(&source)) {
+    if (!isWhole(op, /*except=*/2))
+      return refusePart();
     ScoreBuffer part{
         {scores->view.data, k.add(scores->view.begin, offsets.back())}};
     OpFoldResult size = op.getMixedSizes().back();
@@ -208,6 +274,9 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
   }
   if (auto *state = std::get_if<StateBuffer>(&source)) {
     bool isPart = op.getSourceType().getRank() > op.getType().getRank();
+    if (!isWhole(op, isPart ? 1 : -1) ||
+        (isPart && op.getDroppedDims().find_first() != 1))
+      return refusePart();
     PartView view = state->view;
     if (isPart)
       view.part = offsets[1];

@@ -156,6 +156,10 @@ private:
   template <typename BufferKind>
   const BufferKind *get(mlir::Operation *op, mlir::Value tensor,
                         llvm::StringRef expected);
+  /// Whether the op starts new buffers only: each is written once, where it is
+  /// made; and whether what it reads of tau and the gammas is an argument's.
+  llvm::LogicalResult checkOutputs(tile::ComputeOp compute);
+  template <typename Op> llvm::LogicalResult checkParameters(Op op);
   llvm::FailureOr<StateView> getState(mlir::Operation *op, mlir::Value floats,
                                       mlir::Value positions);
   /// What the pair ops share; null mask means causal.

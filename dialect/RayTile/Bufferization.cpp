@@ -30,8 +30,7 @@ using namespace raytention::tile;
 // Initial values and sizes of results
 //===----------------------------------------------------------------------===//
 
-/// The operand that a result starts from, or null.
-static OpOperand *getInit(Operation *op, unsigned result) {
+OpOperand *raytention::tile::getInit(Operation *op, unsigned result) {
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return destination.getDpsInitOperand(result);
   return llvm::TypeSwitch<Operation *, OpOperand *>(op)

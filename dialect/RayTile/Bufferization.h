@@ -12,6 +12,8 @@
 
 namespace mlir {
 class DialectRegistry;
+class OpOperand;
+class Operation;
 } // namespace mlir
 
 namespace raytention::tile {
@@ -19,6 +21,10 @@ namespace raytention::tile {
 /// Ops of rt bufferize to rt_tile.compute: a result with an initial value is
 /// written to that one's buffer, any other one to a new buffer.
 void registerBufferization(mlir::DialectRegistry &registry);
+
+/// The operand that a result of an op of rt starts from, or null: it starts from
+/// nothing.
+mlir::OpOperand *getInit(mlir::Operation *op, unsigned result);
 
 } // namespace raytention::tile
 

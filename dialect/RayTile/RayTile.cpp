@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/RayTile/RayTile.h"
+#include "dialect/RayTile/Bufferization.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
@@ -65,6 +66,11 @@ LogicalResult ComputeOp::verifyRegions() {
     if (isa<TensorType>(operand.getType()) && !getBuffer(operand))
       return emitOpError()
              << "C3: expected the op to read block arguments, got " << operand;
+  for (auto [number, argument] : llvm::enumerate(outs))
+    if (OpOperand *init = getInit(getOp(), number))
+      if (init->get() != argument)
+        return emitOpError() << "C4: expected result " << number
+                             << " of the op to start from its own buffer";
   return success();
 }
 

@@ -41,6 +41,8 @@ def RTT_ComputeOp : RTT_Op<"compute", [AttrSizedOperandSegments,
     * C2: the body is one op and a yield of all of its results, one per buffer
       of `outs`, with the types of their block arguments.
     * C3: tensors that the op reads are block arguments.
+    * C4: a result that starts from an operand starts from what is in its own
+      buffer.
 
     ```mlir
     rt_tile.compute ins(%d : memref<1x?x?xf32>) outs(%m : memref<1x?x4xf32>) {

@@ -10,6 +10,7 @@
 #include "passes/Plan/ForwardCopies.h"
 #include "passes/Plan/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -20,8 +21,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace raytention {
 #define GEN_PASS_DEF_BUFFERIZEPASS
@@ -33,6 +35,12 @@ using namespace raytention;
 
 /// What a function returns is written to arguments behind its own.
 static LogicalResult returnByArguments(func::FuncOp func) {
+  auto module = func->getParentOfType<ModuleOp>();
+  if (auto uses = SymbolTable::getSymbolUses(func, module))
+    for (SymbolTable::SymbolUse use : *uses)
+      return use.getUser()->emitOpError()
+             << "expected functions on tensors that nobody calls, got a use of "
+             << use.getSymbolRef();
   if (!func.getBody().hasOneBlock())
     return func.emitOpError() << "expected a body of one block";
   auto end = cast<func::ReturnOp>(func.getBody().front().getTerminator());
@@ -101,14 +109,52 @@ static bufferization::OneShotBufferizationOptions getOptions() {
   return options;
 }
 
+/// Whether a branch or loop hands a buffer on.
+static bool isHandedOn(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (isa<ViewLikeOpInterface>(user) && isHandedOn(user->getResult(0)));
+  });
+}
+
 /// Frees what stands in no parallel loop at the end of its block.
-static void freeBuffers(func::FuncOp func) {
-  func.walk([](memref::AllocOp op) {
+static LogicalResult freeBuffers(func::FuncOp func) {
+  WalkResult walked = func.walk([](memref::AllocOp op) {
     if (op->getParentOfType<scf::ForallOp>())
-      return;
+      return WalkResult::advance();
+    if (isHandedOn(op)) {
+      op.emitOpError() << "is handed on by a branch or loop; expected one that "
+                          "updates a buffer from outside of it";
+      return WalkResult::interrupt();
+    }
     OpBuilder b(op->getBlock()->getTerminator());
     memref::DeallocOp::create(b, op.getLoc(), op);
+    return WalkResult::advance();
   });
+  return failure(walked.wasInterrupted());
+}
+
+/// Folds sizes, views and copies of a buffer to itself. Parallel loops stay:
+/// one of a single iteration is still a task.
+static LogicalResult cleanUp(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
+  RewritePatternSet patterns(context);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    if (isa<memref::MemRefDialect, arith::ArithDialect, affine::AffineDialect>(
+            op.getDialect()))
+      op.getCanonicalizationPatterns(patterns, context);
+  scf::ForOp::getCanonicalizationPatterns(patterns, context);
+  scf::IfOp::getCanonicalizationPatterns(patterns, context);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  IRRewriter rewriter(context);
+  // Equal views make more copies those of a buffer to itself.
+  for (int round = 0; round < 2; ++round) {
+    if (failed(applyPatternsGreedily(func, frozen)))
+      return failure();
+    DominanceInfo dominance(func);
+    eliminateCommonSubExpressions(rewriter, dominance, func);
+  }
+  return success();
 }
 
 namespace {
@@ -134,21 +180,13 @@ struct BufferizePass
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(),
                                                         getOptions(), state)))
       return signalPassFailure();
-    if (failed(cleanUp()))
-      return signalPassFailure();
     for (func::FuncOp func : functions) {
+      if (failed(cleanUp(func)))
+        return signalPassFailure();
       forwardCopies(func);
-      freeBuffers(func);
+      if (failed(freeBuffers(func)))
+        return signalPassFailure();
     }
-  }
-
-  /// Among others, copies of a buffer to itself.
-  LogicalResult cleanUp() {
-    OpPassManager passes(ModuleOp::getOperationName());
-    passes.addPass(createCanonicalizerPass());
-    passes.addPass(createCSEPass());
-    passes.addPass(createCanonicalizerPass());
-    return runPipeline(passes, getOperation());
   }
 
   static bool hasTensors(func::FuncOp func) {

@@ -36,7 +36,7 @@ public:
       if (!isOneInteger(size))
         sizes.push_back(getValueOrCreateConstantIndexOp(b, loc, size));
     Value count = sizes.empty() ? makeIndex(1) : sizes.front();
-    for (Value size : ArrayRef(sizes).drop_front())
+    for (Value size : llvm::drop_begin(sizes, sizes.empty() ? 0 : 1))
       count = arith::MulIOp::create(b, loc, count, size);
     Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
     auto strided =

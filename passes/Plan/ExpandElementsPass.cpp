@@ -41,17 +41,34 @@ static LogicalResult expand(OpBuilder &b, Operation *op) {
       .Case([&](linalg::ContractOp op) { return expandContract(b, op); })
       .Case([&](linalg::FillOp op) { return expandFill(b, op); })
       .Case([&](memref::CopyOp op) { return expandCopy(b, op); })
+      .Case([](memref::LoadOp op) {
+        return op.emitOpError()
+               << "reads memory of a block outside of a loop over threads, "
+                  "which is not supported in a kernel";
+      })
       .Default([](Operation *op) {
         return op->emitOpError() << "is not supported in a kernel";
       });
+}
+
+/// Whether a buffer is, or may be, one of the kernel itself.
+static bool isBlockMemory(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  auto argument = dyn_cast<BlockArgument>(memref);
+  return !argument || !isa<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
 }
 
 /// What a thread does alone, or all threads may do alike.
 static bool isElementCode(Operation *op) {
   if (isa<memref::StoreOp>(op))
     return op->getParentOfType<scf::ForallOp>() != nullptr;
-  return isa<memref::LoadOp, memref::AllocOp, memref::DimOp, memref::SubViewOp,
-             memref::CastOp, scf::ForOp, scf::IfOp, scf::YieldOp, scf::ForallOp,
+  // No barrier would stand between such a load and what is written next.
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return op->getParentOfType<scf::ForallOp>() ||
+           !isBlockMemory(load.getMemRef());
+  return isa<memref::AllocOp, memref::DimOp, memref::SubViewOp, memref::CastOp,
+             scf::ForOp, scf::IfOp, scf::YieldOp, scf::ForallOp,
              scf::InParallelOp>(op) ||
          isa<arith::ArithDialect, math::MathDialect, gpu::GPUDialect>(
              op->getDialect());

@@ -12,16 +12,32 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace raytention;
 
-/// The buffer that a view is of.
+/// The buffer that a view is of; null where it may be one of several.
 static Value getRoot(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
-  return memref;
+  auto argument = dyn_cast<BlockArgument>(memref);
+  bool isOne =
+      argument ? isa<FunctionOpInterface>(argument.getOwner()->getParentOp())
+               : isa<memref::AllocOp>(memref.getDefiningOp());
+  return isOne ? memref : Value();
+}
+
+/// Whether an op, other than one that makes views, takes the buffer `root`.
+static bool mayUse(Operation *op, Value root) {
+  return !isa<ViewLikeOpInterface>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           if (!isa<MemRefType>(operand.getType()))
+             return false;
+           Value own = getRoot(operand);
+           return !own || own == root;
+         });
 }
 
 namespace {
@@ -72,19 +88,12 @@ private:
   /// Whether anything sees the target's buffer while it is not yet written.
   bool isTargetUsed() {
     Value root = getRoot(target);
-    if (root == source.getResult())
+    if (!root || root == source.getResult())
       return true;
     for (Operation *op = first; op != copy; op = op->getNextNode()) {
       WalkResult walked = op->walk([&](Operation *inner) {
-        bool isView = isa<ViewLikeOpInterface>(inner);
-        return !isView && llvm::any_of(inner->getOperands(),
-                                       [&](Value operand) {
-                                         return isa<MemRefType>(
-                                                    operand.getType()) &&
-                                                getRoot(operand) == root;
-                                       })
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return mayUse(inner, root) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
       });
       if (walked.wasInterrupted())
         return true;

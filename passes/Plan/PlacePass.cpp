@@ -50,7 +50,11 @@ static LogicalResult moveViews(Value buffer) {
 
 /// Bytes for the largest sizes.
 static FailureOr<int64_t> getBytes(memref::AllocOp op) {
-  int64_t bytes = op.getType().getElementTypeBitWidth() / 8;
+  Type element = op.getType().getElementType();
+  if (!element.isIntOrFloat())
+    return op.emitOpError()
+           << "expected floats or integers in shared memory, got " << element;
+  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (OpFoldResult size : op.getMixedSizes()) {
     std::optional<int64_t> bound = getConstantBound(size);
     int64_t product;

@@ -48,7 +48,7 @@ struct VerifyResourcesPass
       return launch.emitOpError()
              << "expected at most " << sharedBytes.getValue()
              << " bytes of shared memory per block, got " << *bytes
-             << "; use a smaller query tile or key chunk, or --family stored";
+             << "; use a smaller query tile or key chunk, or the family stored";
     std::optional<int64_t> threads = getConstant(launch.getBlockSizeX());
     if (threads && *threads > maxThreads)
       return launch.emitOpError()

@@ -259,6 +259,9 @@ struct TileKernelsPass
 
   LogicalResult tileOps(func::FuncOp func, ScheduleAttr schedule) {
     Sizes sizes{schedule.getQueryTile(), schedule.getKeyChunk()};
+    // Of a loop that was there before, nobody knows that its tiles cover.
+    llvm::DenseSet<Operation *> given;
+    func.walk([&](scf::ForallOp loop) { given.insert(loop); });
     SmallVector<Operation *> ops;
     llvm::DenseMap<Operation *, Weights> products; // before weights have loops
     func.walk([&](linalg::ContractOp op) { products[op] = getWeights(op); });
@@ -281,7 +284,10 @@ struct TileKernelsPass
     }
     dropEmptySlices(rewriter, func);
     cleanUp(func);
-    func.walk([&](scf::ForallOp loop) { dropInitialValues(rewriter, loop); });
+    func.walk([&](scf::ForallOp loop) {
+      if (!given.contains(loop))
+        dropInitialValues(rewriter, loop);
+    });
     cleanUp(func);
     return success();
   }

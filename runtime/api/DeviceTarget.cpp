@@ -25,9 +25,9 @@
 using namespace mlir;
 using namespace raytention;
 
-/// Whether kernels hold ops on tiles.
-static bool hasTiles(ModuleOp module) {
-  return module.walk([](tile::ComputeOp) { return WalkResult::interrupt(); })
+/// Whether `op` holds ops on tiles in buffers.
+static bool hasTiles(Operation *op) {
+  return op->walk([](tile::ComputeOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
@@ -66,6 +66,8 @@ public:
                           const CompileOptions &options) const override {
     auto func =
         dyn_cast_or_null<func::FuncOp>(module.lookupSymbol(kAttendName));
+    if (func && hasTiles(func))
+      return "kernels";
     if (hasTiles(module))
       return "plan";
     // Without results it is on buffers: a plan, or code for the CPU.

@@ -189,7 +189,9 @@ void NameChooser::nameLoop(scf::ForOp loop, unsigned depth) {
     if (hint.empty())
       hint = hintOf(result.getLoc());
     std::string name = declare(hint.empty() ? "state" : hint);
-    names.values[result] = names.values[variable] = name;
+    // Two statements: an insertion moves what a reference names.
+    names.values[variable] = name;
+    names.values[result] = name;
     if (yielded != variable && readsVariable(loop, yielded))
       names.next[variable] = declare(name + "_next");
   }

@@ -9,6 +9,7 @@
 
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Tile/Passes.h"
+#include "passes/Tile/ProducerFuser.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -103,6 +105,36 @@ void dropInitialValues(RewriterBase &rewriter, scf::ForallOp loop) {
   }
 }
 
+/// States without fields are no results of loops: a slice cannot begin at the
+/// end of what it cuts.
+void dropEmptyResults(RewriterBase &rewriter, scf::ForallOp loop) {
+  for (OpOperand &output : loop.getOutputsMutable()) {
+    if (!hasNoElements(output.get().getType()))
+      continue;
+    BlockArgument argument = loop.getTiedBlockArgument(&output);
+    for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
+      if (isa<tensor::ParallelInsertSliceOp>(user))
+        rewriter.eraseOp(user);
+    rewriter.replaceAllUsesWith(argument, output.get());
+    rewriter.replaceAllUsesWith(loop.getTiedOpResult(&output), output.get());
+  }
+}
+
+/// Nor are slices of them taken.
+void replaceEmptySlice(RewriterBase &rewriter, tensor::ExtractSliceOp slice) {
+  RankedTensorType type = slice.getType();
+  if (!hasNoElements(type))
+    return;
+  SmallVector<OpFoldResult> sizes;
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  for (auto [axis, size] : llvm::enumerate(slice.getMixedSizes()))
+    if (!dropped.test(axis))
+      sizes.push_back(size);
+  rewriter.setInsertionPoint(slice);
+  rewriter.replaceOpWithNewOp<tensor::EmptyOp>(slice, sizes,
+                                               type.getElementType());
+}
+
 /// Tiles `op` by loops of `type`; fuses the producers that `fuses` names.
 LogicalResult tile(RewriterBase &rewriter, Operation *op,
                    ArrayRef<int64_t> sizes,
@@ -118,7 +150,7 @@ LogicalResult tile(RewriterBase &rewriter, Operation *op,
   using Control = std::optional<scf::SCFTileAndFuseOptions::ControlFnResult>;
   options.setFusionControlFn(
       [&](tensor::ExtractSliceOp, OpResult producer, bool) -> Control {
-        if (!fuses(producer.getOwner()))
+        if (!fuses(producer.getOwner()) || hasNoElements(producer.getType()))
           return std::nullopt;
         return scf::SCFTileAndFuseOptions::ControlFnResult{};
       });
@@ -180,8 +212,20 @@ struct TileKernelsPass
     }
     cleanUpOps(func);
     func.walk([&](scf::ForallOp loop) { dropInitialValues(rewriter, loop); });
+    dropEmptyTensors(func);
     cleanUpOps(func);
     return success();
+  }
+
+  static void dropEmptyTensors(func::FuncOp func) {
+    IRRewriter rewriter(func.getContext());
+    func.walk([&](scf::ForallOp loop) { dropEmptyResults(rewriter, loop); });
+    func.walk([&](tensor::ExtractSliceOp slice) {
+      replaceEmptySlice(rewriter, slice);
+    });
+    RewritePatternSet patterns(func.getContext());
+    scf::ForallOp::getCanonicalizationPatterns(patterns, func.getContext());
+    (void)applyPatternsGreedily(func, std::move(patterns));
   }
 
   /// Removes what lost its users, and what is there twice.

@@ -74,7 +74,8 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
   KernelBuilder k = kernel(op.getLoc());
   ScoreView view;
   for (Operation *user : op->getUsers())
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+        insert && isKeptInPlace(insert))
       if (auto *kept = std::get_if<ScoreBuffer>(&buffers[insert.getDest()]))
         view = {kept->view.data,
                 k.add(kept->view.begin,

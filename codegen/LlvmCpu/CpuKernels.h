@@ -71,9 +71,10 @@ struct KeySource {
   ArgumentView ids;
 };
 
-/// Reads tau and the gammas (of which `numGammas`) once, as scalars.
+/// Reads tau and `numGammas` gammas from the first one on, once, as scalars.
 ParameterValues loadParameters(KernelBuilder &k, mlir::Value tau,
-                               mlir::Value gammas, int64_t numGammas);
+                               mlir::Value gammas, int64_t firstGamma,
+                               int64_t numGammas);
 
 /// The same in every lane.
 ParameterValues splatParameters(KernelBuilder &k,
@@ -99,6 +100,10 @@ void computeDistances(KernelBuilder &k, const PackedLanes &lanes,
 /// products[row][lane] of every row present and every lane panel.
 void computeProducts(KernelBuilder &k, const PackedLanes &lanes,
                      const PackedRows &rows, const ScoreView &products);
+
+/// The scores of `count` keys.
+void copyScores(KernelBuilder &k, const ScoreView &from, mlir::Value count,
+                const ScoreView &to);
 
 /// What all pair loops know: where the chunk stands and what it adds to.
 struct PairLoop {

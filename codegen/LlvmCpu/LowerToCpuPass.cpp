@@ -10,13 +10,17 @@
 #include "codegen/LlvmCpu/HostLowering.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/LlvmCpu/TaskLowering.h"
+#include "codegen/LlvmCpu/VerifyFused.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace raytention {
 #define GEN_PASS_DEF_LOWERTOCPUPASS
@@ -29,6 +33,14 @@ using namespace raytention;
 static MemRefType toMemRef(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+/// What nobody reads would be written where others still read.
+static void eraseUnused(func::FuncOp func) {
+  func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
 }
 
 /// Code grows with the items of a task.
@@ -48,6 +60,9 @@ public:
 private:
   func::FuncOp makeFunction();
   LogicalResult lower(Operation *op);
+  LogicalResult lower(tensor::DimOp op);
+  LogicalResult lower(tensor::ExtractOp op);
+  LogicalResult lower(tensor::ExtractSliceOp op);
   LogicalResult lower(scf::ForallOp op);
   LogicalResult lower(ParameterGradOp op);
   LogicalResult lower(ScatterAddOp op);
@@ -82,7 +97,9 @@ struct LowerToCpuPass
         functions.push_back(function);
     });
     for (func::FuncOp function : functions) {
-      if (failed(FunctionLowering(function, cpu).run()))
+      eraseUnused(function);
+      if (failed(verifyFused(function)) ||
+          failed(FunctionLowering(function, cpu).run()))
         return signalPassFailure();
       ++numFunctions;
     }
@@ -134,16 +151,12 @@ LogicalResult FunctionLowering::run() {
 LogicalResult FunctionLowering::lower(Operation *op) {
   if (auto forall = dyn_cast<scf::ForallOp>(op))
     return lower(forall);
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    auto *view = std::get_if<ArgumentView>(&buffers[dim.getSource()]);
-    std::optional<int64_t> axis = dim.getConstantIndex();
-    if (!view || !axis ||
-        *axis >= cast<MemRefType>(view->memref.getType()).getRank())
-      return op->emitOpError() << "expected the size of an argument";
-    scalars.map(dim.getResult(),
-                memref::DimOp::create(b, op->getLoc(), view->memref, *axis));
-    return success();
-  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return lower(dim);
+  if (auto element = dyn_cast<tensor::ExtractOp>(op))
+    return lower(element);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return lower(slice);
   if (auto cast = dyn_cast<tensor::CastOp>(op)) {
     TensorBuffer buffer = buffers.lookup(cast.getSource());
     buffers[cast.getResult()] = buffer;
@@ -168,11 +181,58 @@ LogicalResult FunctionLowering::lower(Operation *op) {
     func::ReturnOp::create(b, op->getLoc());
     return success();
   }
-  for (Type type : op->getResultTypes())
-    if (isa<TensorType>(type))
-      return op->emitOpError() << "has no lowering to the CPU; expected the "
-                                  "fused stage (--rt-fuse-channels)";
+  if (!isScalarCode(op))
+    return op->emitOpError() << "has no lowering to the CPU; expected the "
+                                "fused stage (--rt-fuse-channels)";
   b.clone(*op, scalars);
+  return success();
+}
+
+LogicalResult FunctionLowering::lower(tensor::DimOp op) {
+  auto *view = std::get_if<ArgumentView>(&buffers[op.getSource()]);
+  std::optional<int64_t> axis = op.getConstantIndex();
+  bool isWhole = !op.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!view || !axis || !isWhole ||
+      *axis >= cast<MemRefType>(view->memref.getType()).getRank())
+    return op->emitOpError() << "expected the size of an argument";
+  scalars.map(op.getResult(),
+              memref::DimOp::create(b, op->getLoc(), view->memref, *axis));
+  return success();
+}
+
+/// What is at `indices` of a view.
+static SmallVector<Value> shift(OpBuilder &b, Location loc,
+                                const ArgumentView &view,
+                                ArrayRef<Value> indices) {
+  SmallVector<Value> shifted;
+  for (auto [index, base] : llvm::zip_equal(indices, view.offsets))
+    shifted.push_back(arith::AddIOp::create(b, loc, base, index));
+  return shifted;
+}
+
+LogicalResult FunctionLowering::lower(tensor::ExtractOp op) {
+  auto *view = std::get_if<ArgumentView>(&buffers[op.getTensor()]);
+  if (!view)
+    return op.emitOpError() << "expected an element of an argument";
+  SmallVector<Value> indices;
+  for (Value index : op.getIndices())
+    indices.push_back(scalars.lookupOrDefault(index));
+  scalars.map(op.getResult(),
+              memref::LoadOp::create(b, op.getLoc(), view->memref,
+                                     shift(b, op.getLoc(), *view, indices)));
+  return success();
+}
+
+LogicalResult FunctionLowering::lower(tensor::ExtractSliceOp op) {
+  auto *source = std::get_if<ArgumentView>(&buffers[op.getSource()]);
+  if (!source || op.getType().getRank() != op.getSourceType().getRank())
+    return op.emitOpError() << "expected a slice of an argument, of its rank";
+  SmallVector<Value> offsets;
+  for (OpFoldResult offset : op.getMixedOffsets())
+    offsets.push_back(scalars.lookupOrDefault(
+        getValueOrCreateConstantIndexOp(b, op.getLoc(), offset)));
+  ArgumentView view{source->memref, shift(b, op.getLoc(), *source, offsets)};
+  buffers[op.getResult()] = view;
   return success();
 }
 

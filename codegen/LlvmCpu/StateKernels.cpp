@@ -28,6 +28,18 @@ void raytention::initState(KernelBuilder &k, ArrayRef<double> values,
   });
 }
 
+void raytention::copyScores(KernelBuilder &k, const ScoreView &from,
+                            Value count, const ScoreView &to) {
+  k.loop(k.index(0), count, 1, [&](Value key) {
+    for (int64_t lane = 0; lane < k.layout.itemLanes();
+         lane += k.layout.lanes) {
+      Value at = k.index(lane);
+      Value scores = k.loadVector(from.data, {k.add(from.begin, key), at});
+      k.storeVector(scores, to.data, {k.add(to.begin, key), at});
+    }
+  });
+}
+
 /// body(panel, row, lane) for every vector of one part of the sums.
 static void forEachSum(KernelBuilder &k, Value sums,
                        llvm::function_ref<void(Value, Value, Value)> body) {

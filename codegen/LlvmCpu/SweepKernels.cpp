@@ -19,11 +19,12 @@ using namespace raytention;
 using Values = KernelBuilder::Values;
 
 ParameterValues raytention::loadParameters(KernelBuilder &k, Value tau,
-                                           Value gammas, int64_t numGammas) {
+                                           Value gammas, int64_t firstGamma,
+                                           int64_t numGammas) {
   ElementBuilder e(k.b, k.loc, k.layout.element);
   Values bases;
   for (int64_t i = 0; i < numGammas; ++i)
-    bases.push_back(k.load(gammas, {k.index(i)}));
+    bases.push_back(k.load(gammas, {k.index(firstGamma + i)}));
   return makeParameters(e, k.load(tau, {}), bases);
 }
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LlvmCpu/TaskLowering.h"
+#include "codegen/LlvmCpu/VerifyFused.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,16 +85,19 @@ FailureOr<int64_t> TaskLowering::getBound(Operation *op, Value tensor,
 
 const ParameterValues &TaskLowering::getParameters(Value tau, Value gammas,
                                                    Location loc) {
-  auto it = parameters.find(tau);
-  if (it != parameters.end())
+  int64_t first = getFirstGamma(gammas);
+  int64_t count = cast<RankedTensorType>(gammas.getType()).getDimSize(0);
+  Value tauMemref = std::get<ArgumentView>(buffers[tau]).memref;
+  Value gammaMemref = std::get<ArgumentView>(buffers[gammas]).memref;
+  auto [it, isNew] =
+      parameters.try_emplace({tauMemref.getAsOpaquePointer(),
+                              gammaMemref.getAsOpaquePointer(), first, count});
+  if (!isNew)
     return it->second;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(task);
   KernelBuilder k = kernel(loc);
-  int64_t count = cast<RankedTensorType>(gammas.getType()).getDimSize(0);
-  Value tauMemref = std::get<ArgumentView>(buffers[tau]).memref;
-  Value gammaMemref = std::get<ArgumentView>(buffers[gammas]).memref;
-  return parameters[tau] = loadParameters(k, tauMemref, gammaMemref, count);
+  return it->second = loadParameters(k, tauMemref, gammaMemref, first, count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,6 +109,17 @@ LogicalResult TaskLowering::lowerBlock(Block &block) {
     if (failed(lower(&op)))
       return failure();
   return success();
+}
+
+bool raytention::isScalarCode(Operation *op) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  return !op->walk([&](Operation *inner) {
+              bool hasTensors =
+                  llvm::any_of(inner->getOperandTypes(), isTensor) ||
+                  llvm::any_of(inner->getResultTypes(), isTensor);
+              return hasTensors ? WalkResult::interrupt()
+                                : WalkResult::advance();
+            }).wasInterrupted();
 }
 
 LogicalResult TaskLowering::lower(Operation *op) {
@@ -120,16 +135,18 @@ LogicalResult TaskLowering::lower(Operation *op) {
         return success();
       })
       .Default([&](Operation *other) -> LogicalResult {
-        auto isTensor = [](Type type) { return isa<TensorType>(type); };
-        if (other->getNumRegions() > 0 ||
-            llvm::any_of(other->getOperandTypes(), isTensor) ||
-            llvm::any_of(other->getResultTypes(), isTensor))
+        if (!isScalarCode(other))
           return other->emitOpError()
                  << "has no lowering to the CPU; expected the fused stage "
                     "(--rt-fuse-channels)";
         b.clone(*other, scalars);
         return success();
       });
+}
+
+static bool hasZeros(ArrayRef<OpFoldResult> values, ArrayRef<int64_t> axes) {
+  return llvm::all_of(
+      axes, [&](int64_t axis) { return isZeroInteger(values[axis]); });
 }
 
 /// Whether a tensor is only read as the queries of distances.
@@ -147,6 +164,9 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
     offsets.push_back(scalar(offset, op.getLoc()));
   TensorBuffer source = buffers[op.getSource()];
   if (auto *argument = std::get_if<ArgumentView>(&source)) {
+    if (op.getType().getRank() != op.getSourceType().getRank())
+      return op.emitOpError() << "expected a slice of the rank of "
+                              << op.getSourceType() << ", got " << op.getType();
     for (auto [own, base] : llvm::zip(offsets, argument->offsets))
       own = k.add(base, own);
     ArgumentView view{argument->memref, offsets};
@@ -157,6 +177,8 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
     return packQueries(op, view);
   }
   if (auto *scores = std::get_if<ScoreBuffer>(&source)) {
+    if (!hasZeros(op.getMixedOffsets(), {0, 1}))
+      return op.emitOpError() << "expected all rows of kept scores";
     buffers[op.getResult()] = ScoreBuffer{
         {scores->view.data, k.add(scores->view.begin, offsets.back())}};
     return success();
@@ -164,6 +186,12 @@ LogicalResult TaskLowering::lower(tensor::ExtractSliceOp op) {
   if (auto *state = std::get_if<StateBuffer>(&source)) {
     bool isPart = op.getSourceType().getRank() > op.getType().getRank();
     PartView view = state->view;
+    SmallVector<int64_t> whole;
+    for (int64_t axis = 0; axis < op.getSourceType().getRank(); ++axis)
+      if (!isPart || axis != 1)
+        whole.push_back(axis);
+    if (!hasZeros(op.getMixedOffsets(), whole))
+      return op.emitOpError() << "expected a part of a state, its rows whole";
     if (isPart)
       view.part = offsets[1];
     buffers[op.getResult()] =
@@ -206,15 +234,34 @@ LogicalResult TaskLowering::packQueries(tensor::ExtractSliceOp op,
   return success();
 }
 
+bool TaskLowering::isKeptInPlace(tensor::InsertSliceOp op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(op.getDest());
+  if (!loop || !argument || argument.getOwner() != loop.getBody() ||
+      argument == loop.getInductionVar())
+    return false;
+  Value begin = loop.getTiedLoopInit(argument)->get();
+  OpFoldResult offset = op.getMixedOffsets().back();
+  return begin.getDefiningOp<tensor::EmptyOp>() &&
+         dyn_cast<Value>(offset) == loop.getInductionVar();
+}
+
 LogicalResult TaskLowering::lower(tensor::InsertSliceOp op) {
   auto *dest = get<ScoreBuffer>(op, op.getDest(), "kept scores");
   auto *source = get<ScoreBuffer>(op, op.getSource(), "a chunk's distances");
   if (!dest || !source)
     return failure();
+  if (!hasZeros(op.getMixedOffsets(), {0, 1}) || !op.hasUnitStride())
+    return op.emitOpError() << "expected to insert all rows of a chunk";
+  ScoreView from = source->view, to = dest->view;
+  alias(op.getResult(), op.getDest());
   // rt.distance has written them in place.
-  if (source->view.data != dest->view.data)
-    return op.emitOpError() << "expected distances that are kept once";
-  buffers[op.getResult()] = *dest;
+  if (from.data == to.data && isKeptInPlace(op))
+    return success();
+  KernelBuilder k = kernel(op.getLoc());
+  Value begin = scalar(op.getMixedOffsets().back(), op.getLoc());
+  Value count = scalar(op.getMixedSizes().back(), op.getLoc());
+  copyScores(k, from, count, {to.data, k.add(to.begin, begin)});
   return success();
 }
 
@@ -243,7 +290,8 @@ LogicalResult TaskLowering::lower(tensor::DimOp op) {
   auto *view = get<ArgumentView>(op, source, "an argument or a slice");
   if (!view || !axis)
     return failure();
-  if (*axis >= cast<MemRefType>(view->memref.getType()).getRank())
+  if (source.getDefiningOp<tensor::ExtractSliceOp>() ||
+      *axis >= cast<MemRefType>(view->memref.getType()).getRank())
     return op.emitOpError()
            << "expected an axis of " << source.getType() << ", got " << *axis;
   scalars.map(op.getResult(),

@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <map>
+#include <tuple>
 #include <variant>
 
 namespace raytention {
@@ -54,6 +56,9 @@ struct StateBuffer {
 using TensorBuffer =
     std::variant<std::monostate, ArgumentView, ScoreBuffer, LaneBuffer,
                  RowBuffer, WeightBuffer, StateBuffer>;
+
+/// Whether an op and what is in it know no tensors.
+bool isScalarCode(mlir::Operation *op);
 
 /// Lowers the body of the outer forall, op by op, to loops on buffers.
 class TaskLowering {
@@ -100,6 +105,9 @@ private:
   using PackRows = llvm::function_ref<void(const PackedRows &)>;
   LaneBuffer packItems(mlir::Operation *op, mlir::Value count,
                        PackLanes packLanes, PackRows packRows);
+  /// Whether a loop writes chunk behind chunk into scores that it keeps. Then
+  /// each may write past its end, as register tiles do.
+  static bool isKeptInPlace(mlir::tensor::InsertSliceOp op);
   llvm::LogicalResult packQueries(mlir::tensor::ExtractSliceOp op,
                                   const ArgumentView &view);
   /// Zeroed accumulators of pairs or sums of a product, as `arg` of a loop is
@@ -156,7 +164,10 @@ private:
   mlir::Block *task;
   /// The items that differences are taken from, of which a task has one set.
   std::optional<PackedRows> itemRows;
-  llvm::DenseMap<mlir::Value, ParameterValues> parameters;
+  /// By the memory of tau and gammas, the first gamma and how many.
+  std::map<std::tuple<const void *, const void *, int64_t, int64_t>,
+           ParameterValues>
+      parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
 };
 

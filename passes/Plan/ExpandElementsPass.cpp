@@ -41,6 +41,12 @@ static LogicalResult expand(OpBuilder &b, Operation *op) {
       .Case([&](linalg::ContractOp op) { return expandContract(b, op); })
       .Case([&](linalg::FillOp op) { return expandFill(b, op); })
       .Case([&](memref::CopyOp op) { return expandCopy(b, op); })
+      .Case([](memref::StoreOp op) {
+        return op.emitOpError()
+               << "in a kernel expected a loop over threads around it "
+                  "(scf.forall), got a store that every thread of a block "
+                  "would do";
+      })
       .Default([](Operation *op) {
         return op->emitOpError() << "is not supported in a kernel";
       });

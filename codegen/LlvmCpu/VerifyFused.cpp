@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LlvmCpu/VerifyFused.h"
+#include "codegen/LlvmCpu/TaskLowering.h"
 #include "codegen/LlvmCpu/VerifyUpdates.h"
 #include "dialect/RayTention/RayTention.h"
 
@@ -136,10 +137,16 @@ static LogicalResult verify(scf::ForallOp op) {
   return success();
 }
 
+static LogicalResult verify(scf::IfOp op) {
+  if (isScalarCode(op))
+    return success();
+  return op.emitOpError() << "on the CPU expected branches on scalars only";
+}
+
 static LogicalResult verifyOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<linalg::FillOp, linalg::ContractOp, tensor::ExtractSliceOp,
-            scf::ForallOp>([](auto typed) { return verify(typed); })
+            scf::ForallOp, scf::IfOp>([](auto typed) { return verify(typed); })
       .Case<ScoreSweepOp, ReduceSweepOp, WeighOp, GradRowsOp, WeighGradOp,
             QueryGradOp, KeyGradOp>([](auto typed) {
         return verifyParameters(typed, typed.getTau(), typed.getGammas());

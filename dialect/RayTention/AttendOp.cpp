@@ -78,16 +78,12 @@ static LogicalResult verifySaved(AttendOp op, ShapeChecker &shapes,
   return success();
 }
 
-static LogicalResult verifyChannels(AttendOp op, int64_t numGammas) {
+static LogicalResult verifyChannels(AttendOp op) {
   if (op.getChannels().empty())
     return op.emitOpError() << "C5: expected at least one channel, got none";
-  if (failed(verifyChannelList(op, "C5", op.getChannels())))
-    return failure();
-  for (Attribute channel : op.getChannels())
-    if (failed(cast<ChannelInterface>(channel).verifyChannel(
-            [&] { return op.emitOpError() << "C6: "; }, numGammas)))
-      return failure();
-  return success();
+  return success(
+      succeeded(verifyChannelList(op, "C5", op.getChannels())) &&
+      succeeded(verifyGammas(op, "C6", op.getChannels(), op.getGammas())));
 }
 
 LogicalResult AttendOp::verify() {
@@ -108,12 +104,11 @@ LogicalResult AttendOp::verify() {
   if (ShapedType::isDynamic(dModel) || dModel < 1)
     return emitOpError() << "C1: expected a static D of at least 1, got "
                          << queries;
-  auto gammas = cast<RankedTensorType>(getGammas().getType());
   if (failed(shapes.check("C2", "a table", getTable(), {"V", "D"}, input)) ||
       failed(shapes.check("C3", "ids", getIds(), {"B", "T"})) ||
       failed(shapes.check("C4", "tau", getTau(), {}, element)) ||
       failed(shapes.check("C4", "gammas", getGammas(), {"n"}, element)) ||
-      failed(verifyChannels(*this, gammas.getDimSize(0))))
+      failed(verifyChannels(*this)))
     return failure();
   Type id = cast<RankedTensorType>(getIds().getType()).getElementType();
   if (!id.isInteger(32) && !id.isInteger(64))

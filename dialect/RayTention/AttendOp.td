@@ -34,8 +34,8 @@ def RT_AttendOp : RT_Op<"attend", [Pure, AttrSizedOperandSegments]> {
     * C1: queries are `[B, Tq, D]` with static D >= 1, of f32, f64 or bf16.
     * C2: table is `[V, D]` of the element type of the queries.
     * C3: ids are `[B, T]` of i32 or i64.
-    * C4: tau is a 0-d tensor and gammas a 1-d tensor of the accumulator type:
-      f64 for f64, else f32.
+    * C4: tau is a 0-d tensor and gammas a 1-d tensor of static size, of the
+      accumulator type: f64 for f64, else f32.
     * C5: at least one channel, each a channel attribute.
     * C6: each channel fits: its gamma exists, its rank is positive.
     * C7: the signals are `[B, Tq, S]` of the accumulator type, S the sum of

@@ -81,7 +81,8 @@ LogicalResult AttendGradOp::verify() {
     return emitOpError() << "C1: expected ids of i32 or i64, got " << id;
   if (getChannels().empty())
     return emitOpError() << "C2: expected at least one channel, got none";
-  if (failed(verifyChannelList(*this, "C2", getChannels())))
+  if (failed(verifyChannelList(*this, "C2", getChannels())) ||
+      failed(verifyGammas(*this, "C2", getChannels(), getGammas())))
     return failure();
   for (Attribute channel : getChannels())
     if (failed(cast<ChannelInterface>(channel).verifyChannel(
@@ -109,7 +110,8 @@ LogicalResult AttendGradOp::verify() {
 }
 
 LogicalResult GradRowsOp::verify() {
-  if (failed(verifyChannelList(*this, "C3", getChannels())))
+  if (failed(verifyChannelList(*this, "C3", getChannels())) ||
+      failed(verifyGammas(*this, "C3", getChannels(), getGammas())))
     return failure();
   ShapeChecker shapes(*this);
   bindLayout(shapes, getChannels());
@@ -132,7 +134,8 @@ LogicalResult GradRowsOp::verify() {
 /// C1, and C2 as far as both sweeps share it.
 template <typename Op>
 static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
-  if (failed(verifyChannelList(op, "C1", op.getChannels())))
+  if (failed(verifyChannelList(op, "C1", op.getChannels())) ||
+      failed(verifyGammas(op, "C1", op.getChannels(), op.getGammas())))
     return failure();
   bindLayout(shapes, op.getChannels());
   Type i64 = IntegerType::get(op.getContext(), 64);
@@ -178,7 +181,8 @@ LogicalResult KeyGradSweepOp::verify() {
 }
 
 LogicalResult WeighGradOp::verify() {
-  if (failed(verifyChannelList(*this, "C1", getChannels())))
+  if (failed(verifyChannelList(*this, "C1", getChannels())) ||
+      failed(verifyGammas(*this, "C1", getChannels(), getGammas())))
     return failure();
   ShapeChecker shapes(*this);
   bindLayout(shapes, getChannels());
@@ -241,7 +245,8 @@ LogicalResult CopyGradOp::verify() {
 }
 
 LogicalResult QueryGradOp::verify() {
-  if (failed(verifyChannelList(*this, "C1", getChannels())))
+  if (failed(verifyChannelList(*this, "C1", getChannels())) ||
+      failed(verifyGammas(*this, "C1", getChannels(), getGammas())))
     return failure();
   ShapeChecker shapes(*this);
   bindLayout(shapes, getChannels());
@@ -262,7 +267,8 @@ LogicalResult QueryGradOp::verify() {
 }
 
 LogicalResult KeyGradOp::verify() {
-  if (failed(verifyChannelList(*this, "C2", getChannels())))
+  if (failed(verifyChannelList(*this, "C2", getChannels())) ||
+      failed(verifyGammas(*this, "C2", getChannels(), getGammas())))
     return failure();
   ShapeChecker shapes(*this);
   Type element = elementOf(getSums());

@@ -34,6 +34,9 @@ LogicalResult ShapeChecker::check(StringRef constraint, StringRef what,
     return error << ", got " << type;
   }
   for (auto [name, size] : llvm::zip(dims, type.getShape())) {
+    if (ShapedType::isDynamic(size) && llvm::isLower(name.front()))
+      return op->emitOpError() << constraint << ": expected " << what
+                               << " with a static " << name << ", got " << type;
     auto [it, isNew] = sizes.insert({name, size});
     if (isNew || ShapedType::isDynamic(size))
       continue;
@@ -60,6 +63,17 @@ LogicalResult raytention::verifyChannelList(Operation *op, StringRef constraint,
     if (!isa<ChannelInterface>(attr))
       return op->emitOpError() << constraint << ": expected a channel at index "
                                << index << " of the list, got " << attr;
+  return success();
+}
+
+LogicalResult raytention::verifyGammas(Operation *op, StringRef constraint,
+                                       ArrayAttr channels, Value gammas) {
+  auto type = cast<RankedTensorType>(gammas.getType());
+  int64_t count = type.getRank() == 1 ? type.getDimSize(0) : 0;
+  for (Attribute channel : channels)
+    if (failed(cast<ChannelInterface>(channel).verifyChannel(
+            [&] { return op->emitOpError() << constraint << ": "; }, count)))
+      return failure();
   return success();
 }
 

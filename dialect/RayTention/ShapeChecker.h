@@ -15,7 +15,8 @@
 namespace raytention {
 
 /// Checks tensors of one op against shapes written with names, [B, Tq, D]:
-/// equal names are equal sizes wherever both are static.
+/// equal names are equal sizes wherever both are static. A name in lower case,
+/// [n], is of a static size.
 class ShapeChecker {
 public:
   explicit ShapeChecker(mlir::Operation *op) : op(op) {}
@@ -45,6 +46,10 @@ mlir::Type getStoredType(mlir::Value rows, mlir::Type element);
 llvm::LogicalResult verifyChannelList(mlir::Operation *op,
                                       llvm::StringRef constraint,
                                       mlir::ArrayAttr channels);
+/// Every channel of the list fits the gammas `[n]`.
+llvm::LogicalResult verifyGammas(mlir::Operation *op,
+                                 llvm::StringRef constraint,
+                                 mlir::ArrayAttr channels, mlir::Value gammas);
 /// The mask is absent or causal; others are named as not supported yet.
 llvm::LogicalResult verifyMask(mlir::Operation *op, llvm::StringRef constraint,
                                mlir::Attribute mask);

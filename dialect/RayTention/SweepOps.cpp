@@ -71,6 +71,7 @@ static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
                              {"B", "Tq", "T"}, element)) &&
       succeeded(shapes.check("C2", "tau", op.getTau(), {}, element)) &&
       succeeded(shapes.check("C2", "gammas", op.getGammas(), {"n"}, element)) &&
+      succeeded(verifyGammas(op, "C2", op.getChannels(), op.getGammas())) &&
       succeeded(shapes.check("C2", "lengths", op.getLengths(), {"B"}, i64)) &&
       succeeded(verifyMask(op, "C4", op.getMaskAttr())));
 }
@@ -220,6 +221,9 @@ LogicalResult FinalizeOp::verify() {
                          getReduceFloats(), getReducePositions(), element)) ||
       failed(shapes.check("C2", "sums", getSums(), {"B", "C", "Tq", "D"},
                           element)) ||
+      failed(shapes.check("C2", "tau", getTau(), {}, element)) ||
+      failed(shapes.check("C2", "gammas", getGammas(), {"n"}, element)) ||
+      failed(verifyGammas(*this, "C2", getSweepChannels(), getGammas())) ||
       failed(shapes.check("C3", "a table", getTable(), {"V", "D"})) ||
       failed(shapes.check("C3", "ids", getIds(), {"B", "T"})))
     return failure();

@@ -64,7 +64,8 @@ def RT_ScoreSweepOp : RT_SweepOp<"score_sweep",
     Constraints:
     * C1: every entry of the list is a channel.
     * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
-      state's float type; lengths `[B]` of i64.
+      state's float type, n being static and enough for the channels; lengths
+      `[B]` of i64.
     * C3: the states are `[B, Tq, F]` and `[B, Tq, I]` as the channels demand;
       results have the types of the initial states.
     * C4: the mask is `#rt.causal`.
@@ -112,7 +113,8 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     * C1: every entry of both lists is a channel; what keeps something in a score
       state stands in `of`.
     * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
-      state's float type; lengths `[B]` of i64.
+      state's float type, n being static and enough for the channels; lengths
+      `[B]` of i64.
     * C3: the states have the shapes that the channels demand; results have the
       types of the initial states.
     * C4: the mask is `#rt.causal`.
@@ -158,7 +160,8 @@ def RT_WeighOp : RT_ProducerOp<"weigh"> {
     * C1: every entry of both lists is a channel; what keeps something in a score
       state stands in `of`.
     * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
-      state's float type; the score state as the channels demand.
+      state's float type, n being static and enough for the channels; the score
+      state as the channels demand.
     * C3: the weights are `[B, C, Tq, T]`, C the number of weighted channels.
     * C4: the mask is `#rt.causal`.
   }];
@@ -226,7 +229,8 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure, AttrSizedOperandSegments,
       `reduced`; the weighted channels of `reduced`, where it has any, are those of
       the second list in its order, that of the sums.
     * C2: the states and sums have the shapes that the second list demands, the
-      reduce state that which `reduced` demands.
+      reduce state that which `reduced` demands; tau `[]` and gammas `[n]` are of
+      their type, n being static and enough for the channels.
     * C3: table `[V, D]`, ids `[B, T]`; outs `[B, Tq, S]`, `[B, Tq]`,
       `[B, Tq, N]` of i32; results have the types of the outs.
     * C4: log-sums stand on both sides or on none, `[B, Tq, L]` with L as the

@@ -22,6 +22,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -65,6 +67,71 @@ static LogicalResult returnByArguments(func::FuncOp func) {
       FunctionType::get(func.getContext(), func.getArgumentTypes(), {}));
   func.removeResAttrsAttr();
   return success();
+}
+
+/// The ops of rt that have a form on buffers.
+static LogicalResult verifyOps(func::FuncOp func) {
+  WalkResult walked =
+      func.walk(
+          [](Operation *op) {
+            if (!isa<RayTentionDialect>(op->getDialect()) ||
+                isa<bufferization::BufferizableOpInterface>(op))
+              return WalkResult::advance();
+            op->emitOpError()
+                << "has no lowering to kernels yet; expected the ops of a "
+                   "forward pass, or target cpu";
+            return WalkResult::interrupt();
+          });
+  return failure(walked.wasInterrupted());
+}
+
+/// What nobody reads needs no buffer.
+static void eraseUnused(func::FuncOp func) {
+  func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+/// Whether a loop writes a slice of its output where that was taken from.
+static bool isWrittenBack(tensor::ExtractSliceOp slice) {
+  return llvm::any_of(slice.getSource().getUsers(), [&](Operation *user) {
+    auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user);
+    return insert && insert.getDest() == slice.getSource() &&
+           isEqualConstantIntOrValueArray(slice.getMixedOffsets(),
+                                          insert.getMixedOffsets()) &&
+           isEqualConstantIntOrValueArray(slice.getMixedSizes(),
+                                          insert.getMixedSizes()) &&
+           isEqualConstantIntOrValueArray(slice.getMixedStrides(),
+                                          insert.getMixedStrides());
+  });
+}
+
+/// A tile of a loop's output as it was before the loop, in memory of its own.
+static Value copyFrom(Value output, tensor::ExtractSliceOp slice) {
+  OpBuilder b(slice);
+  if (output.getDefiningOp<tensor::EmptyOp>() &&
+      slice.getType().getRank() == slice.getSourceType().getRank())
+    return tensor::EmptyOp::create(b, slice.getLoc(), slice.getMixedSizes(),
+                                   slice.getType().getElementType());
+  slice.getSourceMutable().assign(output);
+  b.setInsertionPointAfter(slice);
+  return bufferization::AllocTensorOp::create(
+      b, slice.getLoc(), slice.getType(), ValueRange(), slice.getResult());
+}
+
+/// Where a loop takes a tile from its output and writes it elsewhere, blocks
+/// would update each other's: such a tile is copied.
+static void copyMovedTiles(scf::ForallOp loop) {
+  for (OpOperand &output : loop.getOutputsMutable())
+    for (Operation *user : llvm::make_early_inc_range(
+             loop.getTiedBlockArgument(&output).getUsers())) {
+      auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+      if (!slice || isWrittenBack(slice))
+        continue;
+      Value copy = copyFrom(output.get(), slice);
+      slice.getResult().replaceAllUsesExcept(copy, copy.getDefiningOp());
+    }
 }
 
 /// Tensors are not written by a function that gets them.
@@ -169,6 +236,10 @@ struct BufferizePass
     });
     IRRewriter rewriter(&getContext());
     for (func::FuncOp func : functions) {
+      eraseUnused(func);
+      if (failed(verifyOps(func)))
+        return signalPassFailure();
+      func.walk([](scf::ForallOp loop) { copyMovedTiles(loop); });
       separateStarts(func);
       if (failed(returnByArguments(func)) ||
           failed(bufferization::eliminateEmptyTensors(rewriter, func)))
@@ -190,6 +261,8 @@ struct BufferizePass
   }
 
   static bool hasTensors(func::FuncOp func) {
+    if (llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TensorType>))
+      return true;
     return func
         .walk([](Operation *op) {
           return llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)

@@ -46,6 +46,12 @@ static LogicalResult expand(OpBuilder &b, Operation *op) {
                << "reads memory of a block outside of a loop over threads, "
                   "which is not supported in a kernel";
       })
+      .Case([](memref::StoreOp op) {
+        return op.emitOpError()
+               << "in a kernel expected a loop over threads around it "
+                  "(scf.forall), got a store that every thread of a block "
+                  "would do";
+      })
       .Default([](Operation *op) {
         return op->emitOpError() << "is not supported in a kernel";
       });

@@ -208,11 +208,32 @@ private:
   llvm::SetVector<Operation *> sunk;
 };
 
+/// Ops on buffers between the loops: each becomes a kernel of one block.
+void wrapHostOps(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    bool isHost = op->getParentOfType<func::FuncOp>() &&
+                  !op->getParentOfType<scf::ForallOp>() &&
+                  !op->getParentOfType<tile::ComputeOp>();
+    if (isHost && isa<tile::ComputeOp, linalg::FillOp, linalg::ContractOp,
+                      memref::CopyOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    SmallVector<OpFoldResult> one = {b.getIndexAttr(1)};
+    auto loop =
+        scf::ForallOp::create(b, op->getLoc(), one, ValueRange(), std::nullopt);
+    op->moveBefore(loop.getTerminator());
+  }
+}
+
 struct OutlineKernelsPass
     : public raytention::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    wrapHostOps(getOperation());
     SmallVector<scf::ForallOp> loops;
     getOperation().walk([&](scf::ForallOp op) {
       if (!op->getParentOfType<scf::ForallOp>() &&

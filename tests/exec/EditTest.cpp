@@ -1,0 +1,128 @@
+//===- EditTest.cpp - an edited stage is computed as written or refused ---===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each edit is made on the stage "fused" of each target, or on the plan of a
+// device, and compared with what the edited stage means. Expected values come
+// from the reference on inputs that are changed alike, never from the target
+// that is tested.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/CompilerContext.h"
+#include "tests/device/Support.h"
+#include "tests/exec/StageEdits.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace raytention;
+using namespace raytention::test;
+
+namespace {
+
+enum class Form { Cpu, Fused, Stored };
+
+CompileOptions getOptions(Form form) {
+  CompileOptions options;
+  options.target = form == Form::Cpu ? TargetKind::Cpu : TargetKind::Simt;
+  if (form != Form::Cpu)
+    options.schedule.family = form == Form::Fused ? Schedule::Family::Fused
+                                                  : Schedule::Family::Stored;
+  options.schedule.queryTile = EditProblem::kTile;
+  options.schedule.keyChunk = EditProblem::kTile;
+  return options;
+}
+
+/// The stage's text after the edit.
+std::string makeText(const StageEdit &edit, const AttentionSpec &spec,
+                     const CompileOptions &options) {
+  std::string text = llvm::cantFail(printStage(spec, options, edit.stage));
+  CompilerContext compiler;
+  auto module =
+      parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
+  edit.change(*module);
+  std::string edited;
+  llvm::raw_string_ostream(edited) << *module;
+  EXPECT_NE(text, edited);
+  return edited;
+}
+
+bool isOneLine(const std::string &text) {
+  return !text.empty() && text.find('\n') == std::string::npos;
+}
+
+void expectMessage(const std::string &message, const std::string &part) {
+  EXPECT_TRUE(isOneLine(message)) << message;
+  EXPECT_NE(message.find(part), std::string::npos)
+      << "got: " << message << "\nwithout: " << part;
+}
+
+using Case = std::tuple<StageEdit, Form>;
+
+class EditedStage : public testing::TestWithParam<Case> {
+protected:
+  static const Outcome &getOutcome(const StageEdit &edit, Form form) {
+    return form == Form::Cpu     ? edit.cpu
+           : form == Form::Fused ? edit.fused
+                                 : edit.stored;
+  }
+};
+
+TEST_P(EditedStage, MeansWhatItSays) {
+  auto [edit, form] = GetParam();
+  const Outcome &outcome = getOutcome(edit, form);
+  if (outcome.kind == Outcome::Absent)
+    GTEST_SKIP() << "no such edit: " << outcome.text;
+  if (form != Form::Cpu) {
+    RT_NVRTC_OR_SKIP(compiler);
+  }
+  EditProblem problem(edit.channels, edit.isShort);
+  CompileOptions options = getOptions(form);
+  std::string text = makeText(edit, problem.spec, options);
+  auto attention = Attention::compileModule(text, problem.spec, options);
+  if (outcome.kind == Outcome::Refused)
+    return expectMessage(messageOf(std::move(attention)), outcome.text);
+  ASSERT_TRUE(bool(attention)) << llvm::toString(attention.takeError());
+  auto got = problem.run(**attention);
+  if (outcome.kind == Outcome::Faults)
+    return expectMessage(messageOf(std::move(got)), outcome.text);
+  ASSERT_TRUE(bool(got)) << llvm::toString(got.takeError());
+  EditProblem changed(edit.channels, edit.isShort);
+  EXPECT_EQ(compare(*got, edit.meaning(changed)), "");
+}
+
+std::vector<StageEdit> getAll() {
+  std::vector<StageEdit> all = getSliceEdits();
+  for (auto edits : {getValueEdits(), getLoopEdits(), getPlanEdits()})
+    all.insert(all.end(), edits.begin(), edits.end());
+  return all;
+}
+
+std::string getName(const testing::TestParamInfo<Case> &info) {
+  auto [edit, form] = info.param;
+  const char *forms[] = {"Cpu", "Fused", "Stored"};
+  return (edit.stage == std::string("plan") ? "Plan" : "") +
+         std::string(edit.name) + forms[int(form)];
+}
+
+/// A plan is for devices.
+std::vector<Case> getCases() {
+  std::vector<Case> cases;
+  for (const StageEdit &edit : getAll())
+    for (Form form : {Form::Cpu, Form::Fused, Form::Stored})
+      if (form != Form::Cpu || edit.stage != std::string("plan"))
+        cases.push_back({edit, form});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Edits, EditedStage, testing::ValuesIn(getCases()),
+                         getName);
+
+} // namespace

@@ -1,0 +1,70 @@
+//===- StageEditor.h - what edits of a stage share --------------*- C++ -*-===//
+//
+// Part of the RayTention project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RAYTENTION_TESTS_EXEC_STAGEEDITOR_H
+#define RAYTENTION_TESTS_EXEC_STAGEEDITOR_H
+
+#include "dialect/RayTention/RayTention.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace raytention::test {
+
+/// The function @attend of a stage on tensors, and a builder at its begin.
+class StageEditor {
+public:
+  explicit StageEditor(mlir::ModuleOp module)
+      : func(module.lookupSymbol<mlir::func::FuncOp>("attend")), b(func),
+        loc(func.getLoc()) {
+    toStart();
+  }
+
+  enum Argument { Queries, Table, Ids, Tau, Gammas, Offset, Lengths };
+  mlir::Value argument(Argument number) { return func.getArgument(number); }
+
+  void toStart() { b.setInsertionPointToStart(&func.getBody().front()); }
+  mlir::Value index(int64_t value) {
+    return mlir::arith::ConstantIndexOp::create(b, loc, value);
+  }
+  mlir::Value zero(mlir::Type type) {
+    return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  }
+
+  template <typename Op> llvm::SmallVector<Op> all() {
+    llvm::SmallVector<Op> ops;
+    func.walk([&](Op op) { ops.push_back(op); });
+    return ops;
+  }
+  /// The one op of its kind.
+  template <typename Op> Op only() {
+    llvm::SmallVector<Op> ops = all<Op>();
+    assert(ops.size() == 1 && "expected one op of its kind");
+    return ops.front();
+  }
+  /// The loop over entries and tiles that an op stands in.
+  static mlir::scf::ForallOp tilesOf(mlir::Operation *op) {
+    mlir::scf::ForallOp outer;
+    while ((op = op->getParentOp()))
+      if (auto loop = llvm::dyn_cast<mlir::scf::ForallOp>(op))
+        outer = loop;
+    return outer;
+  }
+
+  mlir::func::FuncOp func;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+};
+
+} // namespace raytention::test
+
+#endif // RAYTENTION_TESTS_EXEC_STAGEEDITOR_H

@@ -320,10 +320,47 @@ LogicalResult TaskLowering::packQueries(memref::SubViewOp op,
   return success();
 }
 
+/// States and sums are copied as a whole, scores row by row.
 LogicalResult TaskLowering::lower(memref::CopyOp op) {
-  return op.emitOpError() << "copies a buffer of the task, which the CPU "
-                             "lowering does not; expected states and sums that "
-                             "are updated in place";
+  if (auto *from = find<StateBuffer>(op.getSource()))
+    return copyState(op, *from);
+  auto *from = find<ScoreBuffer>(op.getSource());
+  auto *to = find<ScoreBuffer>(op.getTarget());
+  if (!from || !to || !from->count)
+    return op.emitOpError() << "copies a buffer of the task that the CPU "
+                               "lowering does not; expected a state, sums or a "
+                               "chunk's distances";
+  KernelBuilder k = kernel(op.getLoc());
+  ScoreView source = from->view, target = to->view;
+  Value lanes = k.index(layout.itemLanes());
+  k.loop(k.index(0), from->count, 1, [&](Value row) {
+    k.loop(k.index(0), lanes, layout.lanes, [&](Value lane) {
+      Value scores =
+          k.loadVector(source.data, {k.add(source.begin, row), lane});
+      k.storeVector(scores, target.data, {k.add(target.begin, row), lane});
+    });
+  });
+  return success();
+}
+
+LogicalResult TaskLowering::copyState(memref::CopyOp op, StateBuffer from) {
+  auto copy = [&](Value data) -> Value {
+    Value other = allocate(cast<MemRefType>(data.getType()));
+    memref::CopyOp::create(b, op.getLoc(), data, other);
+    return other;
+  };
+  auto alloc = getMemRef(op.getTarget()).getDefiningOp<memref::AllocOp>();
+  bool isWhole = getMemRef(op.getSource()).getDefiningOp<memref::AllocOp>();
+  if (!alloc || !isWhole || alloc->getBlock() != op->getBlock() ||
+      buffers.contains(alloc))
+    return op.emitOpError() << "copies a part of a state, or into one, which "
+                               "the CPU lowering does not; expected a new copy "
+                               "of a whole one";
+  from.view.data = copy(from.view.data);
+  if (from.itemFactors)
+    from.itemFactors = copy(from.itemFactors);
+  buffers[alloc] = from;
+  return success();
 }
 
 LogicalResult TaskLowering::lower(memref::LoadOp op) {

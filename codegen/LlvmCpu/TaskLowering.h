@@ -116,6 +116,7 @@ private:
   llvm::LogicalResult packQueries(mlir::memref::SubViewOp op,
                                   const ArgumentView &view);
   llvm::LogicalResult keepScores(mlir::memref::AllocOp op);
+  llvm::LogicalResult copyState(mlir::memref::CopyOp op, StateBuffer from);
   /// Zeroed accumulators of pairs, or sums of a product.
   StateBuffer makeAccumulators(mlir::linalg::FillOp op);
   /// What is still to be added to finished sums.

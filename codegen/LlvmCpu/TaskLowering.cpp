@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/LlvmCpu/TaskLowering.h"
+#include "dialect/RayTile/Bufferization.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -21,6 +21,10 @@ EditProblem::EditProblem(std::vector<std::string> channels, bool isShort) {
   spec.dModel = kWidth;
   spec.channels = std::move(channels);
   spec.numGammas = 3;
+  for (const std::string &channel : spec.channels) {
+    bool isNumber = llvm::cantFail(channelForm(channel)) == OutputForm::Scalar;
+    numSignals += isNumber ? 1 : kWidth;
+  }
   std::mt19937 random(11);
   std::normal_distribution<float> normal(0, 0.6f);
   inputs.batch = 2;
@@ -39,14 +43,6 @@ EditProblem::EditProblem(std::vector<std::string> channels, bool isShort) {
   inputs.table = table.data();
   inputs.ids = ids.data();
   inputs.lengths = lengths.data();
-}
-
-int64_t EditProblem::width() const {
-  int64_t width = 0;
-  for (const std::string &channel : spec.channels)
-    width +=
-        llvm::cantFail(channelForm(channel)) == OutputForm::Scalar ? 1 : kWidth;
-  return width;
 }
 
 bool EditProblem::isPresent(int64_t row) const {

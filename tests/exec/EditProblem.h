@@ -39,7 +39,7 @@ public:
   std::vector<float> unnormalize(const EditResult &result) const;
   void normalize(EditResult &result, const std::vector<float> &raw) const;
 
-  int64_t width() const; ///< S
+  int64_t width() const { return numSignals; } ///< S
   int64_t rows() const { return inputs.batch * inputs.numQueries; }
   /// Whether row i of the result stands at a position of its sequence.
   bool isPresent(int64_t row) const;
@@ -49,6 +49,9 @@ public:
   std::vector<float> queries, table;
   std::vector<int32_t> ids;
   std::vector<int64_t> lengths;
+
+private:
+  int64_t numSignals = 0;
 };
 
 /// The first difference in a sentence; "" where there is none.

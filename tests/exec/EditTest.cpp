@@ -64,7 +64,18 @@ void expectMessage(const std::string &message, const std::string &part) {
       << "got: " << message << "\nwithout: " << part;
 }
 
-using Case = std::tuple<StageEdit, Form>;
+struct Case {
+  StageEdit edit;
+  Form form;
+};
+
+std::string getName(const Case &one) {
+  const char *forms[] = {"Cpu", "Fused", "Stored"};
+  return (one.edit.stage == std::string("plan") ? "Plan" : "") +
+         std::string(one.edit.name) + forms[int(one.form)];
+}
+
+void PrintTo(const Case &one, std::ostream *os) { *os << getName(one); }
 
 class EditedStage : public testing::TestWithParam<Case> {
 protected:
@@ -105,24 +116,30 @@ std::vector<StageEdit> getAll() {
   return all;
 }
 
-std::string getName(const testing::TestParamInfo<Case> &info) {
-  auto [edit, form] = info.param;
-  const char *forms[] = {"Cpu", "Fused", "Stored"};
-  return (edit.stage == std::string("plan") ? "Plan" : "") +
-         std::string(edit.name) + forms[int(form)];
+std::string nameParameter(const testing::TestParamInfo<Case> &info) {
+  return getName(info.param);
 }
 
-/// A plan is for devices.
-std::vector<Case> getCases() {
+/// A plan is for devices. Both families have the same passes from buffers on:
+/// what can be edited in both is a long test of the one that stores.
+std::vector<Case> getCases(bool isLong) {
   std::vector<Case> cases;
   for (const StageEdit &edit : getAll())
-    for (Form form : {Form::Cpu, Form::Fused, Form::Stored})
-      if (form != Form::Cpu || edit.stage != std::string("plan"))
+    for (Form form : {Form::Cpu, Form::Fused, Form::Stored}) {
+      bool isPlan = edit.stage == std::string("plan");
+      bool isSecond =
+          form == Form::Stored && edit.fused.kind != Outcome::Absent;
+      if (isSecond == isLong && !(isPlan && form == Form::Cpu))
         cases.push_back({edit, form});
+    }
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Edits, EditedStage, testing::ValuesIn(getCases()),
-                         getName);
+INSTANTIATE_TEST_SUITE_P(Edits, EditedStage,
+                         testing::ValuesIn(getCases(/*isLong=*/false)),
+                         nameParameter);
+INSTANTIATE_TEST_SUITE_P(Long, EditedStage,
+                         testing::ValuesIn(getCases(/*isLong=*/true)),
+                         nameParameter);
 
 } // namespace

@@ -51,6 +51,23 @@ static void sliceGammasOnce(ModuleOp module) {
   StageEditor edit(module);
   readSlice(edit, StageEditor::Gammas, {1}, {2}, false);
 }
+/// From the offset + 1 on.
+static void sliceGammasAtRunTime(ModuleOp module) {
+  sliceGammasOnce(module);
+  StageEditor edit(module);
+  for (auto slice : edit.all<tensor::ExtractSliceOp>()) {
+    if (slice.getSource() != edit.argument(StageEditor::Gammas))
+      continue;
+    edit.b.setInsertionPoint(slice);
+    Value first = arith::AddIOp::create(edit.b, edit.loc, edit.index(1),
+                                        edit.argument(StageEditor::Offset));
+    Value later = tensor::ExtractSliceOp::create(
+        edit.b, edit.loc, slice.getType(), slice.getSource(), Sizes{first},
+        slice.getMixedSizes(), slice.getMixedStrides());
+    slice.replaceAllUsesWith(later);
+    slice.erase();
+  }
+}
 static void sliceTableInTile(ModuleOp module) {
   StageEditor edit(module);
   readSlice(edit, StageEditor::Table, {6, 0}, {6, 8}, true);
@@ -161,6 +178,9 @@ std::vector<StageEdit> test::getSliceEdits() {
        computed(), computed(), computed()},
       {"GammasSlicedBefore", two, false, sliceGammasOnce, meansLaterGammas,
        computed(), computed(), computed()},
+      {"GammasSlicedAtRunTime", two, false, sliceGammasAtRunTime,
+       meansLaterGammas, refused("gammas from a constant offset on"),
+       computed(), computed()},
       {"TableSlicedInTheTile",
        {"top:1"},
        false,

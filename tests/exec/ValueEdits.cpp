@@ -10,6 +10,8 @@
 #include "tests/exec/StageEditor.h"
 #include "tests/exec/StageEdits.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 using namespace raytention;
 using namespace raytention::test;
@@ -36,6 +38,22 @@ static void dropTheNewSums(ModuleOp module) {
     if (yielded == sums)
       loop.getBody()->getTerminator()->setOperand(
           number, loop.getRegionIterArg(number));
+}
+
+/// Zeros, made anew for each chunk.
+static void yieldNewSums(ModuleOp module) {
+  StageEditor edit(module);
+  Value sums = edit.only<linalg::ContractOp>()->getResult(0);
+  Operation *yield = sums.getDefiningOp()
+                         ->getParentOfType<scf::ForOp>()
+                         .getBody()
+                         ->getTerminator();
+  auto fill = edit.only<linalg::FillOp>();
+  edit.b.setInsertionPoint(yield);
+  IRMapping map;
+  map.map(fill.getOutputs()[0],
+          edit.b.clone(*fill.getOutputs()[0].getDefiningOp())->getResult(0));
+  yield->replaceUsesOfWith(sums, edit.b.clone(*fill, map)->getResult(0));
 }
 
 static void readTheFirstSums(ModuleOp module) {
@@ -121,6 +139,9 @@ std::vector<StageEdit> test::getValueEdits() {
        computed(), computed()},
       {"ALoopYieldsItsArgument", some, false, dropTheNewSums, meansNoSums,
        computed(), computed(), absent(noLoop)},
+      {"ALoopYieldsNewSums", some, false, yieldNewSums, meansNoSums,
+       refused("to yield its iteration argument #"),
+       refused("Yield operand #2 is not equivalent"), absent(noLoop)},
       {"TheFirstSumsAreRead", some, false, readTheFirstSums, meansNoSums,
        refused("in place, got one that is read"), computed(), absent(noLoop)},
       {"SumsAreAddedTwice", one, false, addAgainOnTheOldSums, meansSumsTwice,

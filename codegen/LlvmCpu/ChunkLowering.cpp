@@ -72,11 +72,13 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
   KernelBuilder k = kernel(op.getLoc());
   int64_t bound = cast<MemRefType>(rows->packed.norms.getType()).getDimSize(1);
   auto *kept = find<ScoreBuffer>(op.getDistances());
+  // Register tiles write past the last row, so over what stands behind it.
+  bool isDirect = kept && kept->inOrder;
   ScoreView view =
-      kept ? kept->view
-           : ScoreView{allocateInLoop(MemRefType::get(
-                           {bound, layout.itemLanes()}, layout.element)),
-                       k.index(0)};
+      isDirect ? kept->view
+               : ScoreView{allocateInLoop(MemRefType::get(
+                               {bound, layout.itemLanes()}, layout.element)),
+                           k.index(0)};
   std::optional<ScoreView> part;
   if (layout.sumsInParts())
     part = {allocateInLoop(
@@ -84,7 +86,10 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
             k.index(0)};
   computeDistances(k, lanes->packed, rows->packed, op.getMetric(),
                    op.getPrecision(), view, part);
-  buffer(op.getDistances()) = ScoreBuffer{view, rows->packed.count, bound};
+  ScoreBuffer scores{view, rows->packed.count, bound};
+  if (kept && !isDirect)
+    copyScores(op.getLoc(), scores, kept->view);
+  buffer(op.getDistances()) = scores;
   return success();
 }
 

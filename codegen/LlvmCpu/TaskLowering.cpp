@@ -104,7 +104,10 @@ const ParameterValues &TaskLowering::getParameters(Value tau, Value gammas,
   b.setInsertionPointToStart(task);
   KernelBuilder k = kernel(loc);
   int64_t count = cast<RankedTensorType>(gammas.getType()).getDimSize(0);
-  const ArgumentView &bases = *find<ArgumentView>(gammas);
+  ArgumentView bases = *find<ArgumentView>(gammas);
+  for (Value &offset : bases.offsets)
+    if (std::optional<int64_t> constant = getConstantIntValue(offset))
+      offset = k.index(*constant);
   Value tauMemref = find<ArgumentView>(tau)->memref;
   return it->second = loadParameters(k, tauMemref, bases, count);
 }
@@ -148,7 +151,8 @@ template <typename Op> LogicalResult TaskLowering::checkParameters(Op op) {
       return failure();
     for (Value offset : view->offsets)
       if (Operation *def = offset.getDefiningOp();
-          def && task->getParentOp()->isProperAncestor(def))
+          def && !getConstantIntValue(offset) &&
+          task->getParentOp()->isProperAncestor(def))
         return op.emitOpError() << "expected tau and gammas that are known "
                                    "outside of the task, got a view in it";
   }
@@ -225,6 +229,15 @@ static bool isQueryTile(Value memref) {
                               [](DistanceOp op) { return op.getQueries(); });
 }
 
+/// Whether an offset grows from step to step of a loop.
+static bool isInductionVariable(OpFoldResult offset) {
+  auto argument = dyn_cast_if_present<BlockArgument>(dyn_cast<Value>(offset));
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  return loop && loop.getInductionVar() == argument;
+}
+
 /// Whether a view is of everything along all axes but one.
 static bool isWhole(memref::SubViewOp op, int64_t except) {
   for (int64_t axis = 0; axis < op.getSourceType().getRank(); ++axis) {
@@ -241,7 +254,7 @@ static bool isWhole(memref::SubViewOp op, int64_t except) {
 LogicalResult TaskLowering::lower(memref::SubViewOp op) {
   KernelBuilder k = kernel(op.getLoc());
   if (!llvm::all_of(op.getMixedStrides(), isOneInteger))
-    return op.emitOpError() << "expected unit strides";
+    return op.emitOpError() << "expected stride 1";
   SmallVector<Value> offsets;
   for (OpFoldResult offset : op.getMixedOffsets())
     offsets.push_back(scalar(offset, op.getLoc()));
@@ -268,6 +281,7 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
     ScoreBuffer part{
         {scores->view.data, k.add(scores->view.begin, offsets.back())}};
     OpFoldResult size = op.getMixedSizes().back();
+    part.inOrder = isInductionVariable(op.getMixedOffsets().back());
     part.count = scalar(size, op.getLoc());
     part.bound = getConstantBound(size).value_or(0);
     buffers[op.getResult()] = part;
@@ -275,8 +289,9 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
   }
   if (auto *state = std::get_if<StateBuffer>(&source)) {
     bool isPart = op.getSourceType().getRank() > op.getType().getRank();
+    // Of two axes of size 1 it does not matter which is dropped.
     if (!isWhole(op, isPart ? 1 : -1) ||
-        (isPart && op.getDroppedDims().find_first() != 1))
+        (isPart && !isOneInteger(op.getMixedSizes()[1])))
       return refusePart();
     PartView view = state->view;
     if (isPart)
@@ -331,17 +346,21 @@ LogicalResult TaskLowering::lower(memref::CopyOp op) {
     return op.emitOpError() << "copies a buffer of the task that the CPU "
                                "lowering does not; expected a state, sums or a "
                                "chunk's distances";
-  KernelBuilder k = kernel(op.getLoc());
-  ScoreView source = from->view, target = to->view;
+  copyScores(op.getLoc(), *from, to->view);
+  return success();
+}
+
+void TaskLowering::copyScores(Location loc, const ScoreBuffer &from,
+                              const ScoreView &to) {
+  KernelBuilder k = kernel(loc);
   Value lanes = k.index(layout.itemLanes());
-  k.loop(k.index(0), from->count, 1, [&](Value row) {
+  k.loop(k.index(0), from.count, 1, [&](Value row) {
     k.loop(k.index(0), lanes, layout.lanes, [&](Value lane) {
       Value scores =
-          k.loadVector(source.data, {k.add(source.begin, row), lane});
-      k.storeVector(scores, target.data, {k.add(target.begin, row), lane});
+          k.loadVector(from.view.data, {k.add(from.view.begin, row), lane});
+      k.storeVector(scores, to.data, {k.add(to.begin, row), lane});
     });
   });
-  return success();
 }
 
 LogicalResult TaskLowering::copyState(memref::CopyOp op, StateBuffer from) {

@@ -38,6 +38,8 @@ struct ScoreBuffer {
   /// Of a chunk: the rows present, and most of them.
   mlir::Value count = {};
   int64_t bound = 0;
+  /// Of a part of kept ones: later parts are written behind it.
+  bool inOrder = false;
 };
 /// Items in the lanes, and where differences are taken also as rows.
 struct LaneBuffer {
@@ -116,6 +118,8 @@ private:
   llvm::LogicalResult packQueries(mlir::memref::SubViewOp op,
                                   const ArgumentView &view);
   llvm::LogicalResult keepScores(mlir::memref::AllocOp op);
+  void copyScores(mlir::Location loc, const ScoreBuffer &from,
+                  const ScoreView &to);
   llvm::LogicalResult copyState(mlir::memref::CopyOp op, StateBuffer from);
   /// Zeroed accumulators of pairs, or sums of a product.
   StateBuffer makeAccumulators(mlir::linalg::FillOp op);

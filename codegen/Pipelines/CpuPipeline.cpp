@@ -14,6 +14,7 @@
 #include "passes/Pipelines/SweepPipeline.h"
 #include "passes/Plan/Passes.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -25,6 +26,7 @@ static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
 static void buildCpuStage(OpPassManager &pm) {
   pm.addPass(createBufferizePass());
   pm.addPass(createLowerToCpuPass());
+  pm.addPass(createLowerAffinePass());
   pm.addPass(createCollectScratchPass());
   pm.addPass(createOutlineTasksPass());
   pm.addPass(createCpuEntryPass());

@@ -226,7 +226,7 @@ std::vector<StageEdit> test::getLoopEdits() {
   const char *inTile = "keys are read in the tile";
   return {
       {"OutputsOfSevensFromRow8", two, false, beginLaterOnSevens,
-       meansSevensFirst, refused("'linalg.fill' op"), computed(), computed()},
+       meansSevensFirst, computed(), computed(), computed()},
       {"TilesReversed", some, false, reverseTiles, meansTheSame, computed(),
        computed(), computed()},
       {"ChunksReversed", some, false, reverseChunks, meansTheSame, computed(),
@@ -248,9 +248,9 @@ std::vector<StageEdit> test::getLoopEdits() {
       {"AChoiceInTheTile", one, false, chooseInTheTile, meansLaterPositions,
        computed(), computed(), computed()},
       {"SumsInABranch", one, false, addForTheFirstSequence, meansSumsOfTheFirst,
-       refused("'scf.if' op"), computed(), computed()},
+       computed(), computed(), refused("handed on by a branch")},
       {"AFinishInABranch", one, false, finishInABranch, meansTheSame,
-       refused("'scf.if' op"), refused("a choice between two scalars"),
+       refused("'arith.select' op"), refused("a choice between two scalars"),
        refused("a choice between two scalars")},
       {"TwoFinishes", two, false, finishTwice, meansTheSame, computed(),
        computed(), computed()},

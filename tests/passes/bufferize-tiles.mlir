@@ -42,7 +42,7 @@ func.func @moved(%x: f32) -> tensor<8xf32> {
 // What stood there before is copied to where a block may change it.
 // CHECK-LABEL: func.func @copied
 // CHECK: scf.forall (%[[I:.*]]) in (4)
-// CHECK: %[[TILE:.*]] = memref.alloc() {{.*}}: memref<2xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[TILE:.*]] = memref.alloc() {{.*}}: memref<2xf32>
 // CHECK: memref.copy %{{.*}}, %[[TILE]]
 // CHECK: memref.store %{{.*}}, %[[TILE]]
 func.func @copied(%x: f32) -> tensor<8xf32> {

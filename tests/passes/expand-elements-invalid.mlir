@@ -30,7 +30,7 @@ gpu.module @kernels {
   gpu.func @store(%x: memref<4xf32>) kernel {
     %c0 = arith.constant 0 : index
     %cst = arith.constant 1.0 : f32
-    // expected-error @+1 {{is not supported in a kernel}}
+    // expected-error @+1 {{got a store that every thread of a block would do}}
     memref.store %cst, %x[%c0] : memref<4xf32>
     gpu.return
   }

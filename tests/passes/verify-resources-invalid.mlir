@@ -6,7 +6,7 @@ module attributes {gpu.container_module} {
     %fits = arith.constant 101376 : i32
     gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) dynamic_shared_memory_size %fits args()
     %bytes = arith.constant 101377 : i32
-    // expected-error @+1 {{expected at most 101376 bytes of shared memory per block, got 101377; use a smaller query tile or key chunk, or --family stored}}
+    // expected-error @+1 {{expected at most 101376 bytes of shared memory per block, got 101377; use a smaller query tile or key chunk, or the family stored}}
     gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) dynamic_shared_memory_size %bytes args()
     return
   }

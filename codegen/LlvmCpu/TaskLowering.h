@@ -32,6 +32,10 @@ inline mlir::Value stripCasts(mlir::Value memref) {
 /// Rows of a query tile or keys of a chunk at most: more is a mistake.
 constexpr int64_t kLargestTile = int64_t(1) << 16;
 
+/// The size of a buffer along an axis, as the code names it; null if it is that
+/// of an argument.
+mlir::OpFoldResult getSizeOf(mlir::Value memref, int64_t axis);
+
 /// Kept or chunk-local scores.
 struct ScoreBuffer {
   ScoreView view;

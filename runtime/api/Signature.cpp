@@ -60,20 +60,21 @@ static bool hasScratch(func::FuncOp func) {
 static llvm::Error checkSignature(func::FuncOp func,
                                   const Signature &signature) {
   SmallVector<Type> expected = signature.inputs;
+  ArrayRef<Type> given = func.getArgumentTypes();
   bool onBuffers = func.getNumResults() == 0;
   if (onBuffers) {
     llvm::append_range(expected, signature.results);
     if (hasScratch(func))
-      expected.push_back(func.getArgumentTypes().back());
+      given = given.drop_back();
   }
   auto mismatch = [&](const Twine &what) {
     return llvm::createStringError("expected @" + func.getName() + " to have " +
                                    what);
   };
-  if (func.getNumArguments() != expected.size())
+  if (given.size() != expected.size())
     return mismatch(Twine(expected.size()) + " arguments, got " +
-                    Twine(func.getNumArguments()));
-  for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
+                    Twine(given.size()));
+  for (auto [index, type] : llvm::enumerate(given)) {
     auto shaped = dyn_cast<ShapedType>(type);
     auto model = dyn_cast<ShapedType>(expected[index]);
     bool same = shaped && model

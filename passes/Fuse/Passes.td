@@ -17,8 +17,8 @@ def FuseChannelsPass : Pass<"rt-fuse-channels", "::mlir::func::FuncOp"> {
     Where a reduce sweep adds to weighted sums, the weights of all C weighted
     channels are stacked and multiplied with the chunk's keys once. What is left
     of the sweep updates the scalar state, and is dropped where there is none.
-    The chunk must have a constant bound, which is what the stacked weights
-    take: sweeps over all keys are an error.
+    Sweeps over all keys are split alike, for loops that come later (family
+    stored); the CPU then refuses weights of keys without a constant bound.
 
     Before:
     ```mlir

@@ -21,6 +21,9 @@ def BufferizePass : Pass<"rt-bufferize", "::mlir::ModuleOp"> {
     where they stand. One that ends as a copy in a buffer from outside is that
     buffer from the start. Ops of rt become rt_tile.compute.
 
+    Errors: a body of several blocks, results that are no tensors, a function on
+    tensors that is called, a branch or loop that hands on a new buffer.
+
     Before:
     ```mlir
     func.func @attend(%q: tensor<1x?x64xf32>, ...) -> tensor<1x?x64xf32> {
@@ -50,7 +53,8 @@ def OutlineKernelsPass : Pass<"rt-outline-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each scf.forall on buffers that stands in no other one becomes a gpu.func of
     the module's gpu.module and a gpu.launch_func in its place: one block per
-    iteration, the last dimension of the loop along x. Views and constants move
+    iteration, the last dimension of the loop along x, the one before along y,
+    the others counted through by z. Views and constants move
     into the kernel; other values become its arguments.
 
     Before:

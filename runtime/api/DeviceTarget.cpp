@@ -134,7 +134,7 @@ DeviceTarget::compile(ModuleOp module, const CompileOptions &options) const {
     return llvm::createStringError(
         "target " + name +
         ": expected a plan with kernels after its stages, got a module without "
-        "any; that lowering is not there yet: use target cpu, or give a plan");
+        "any; give an attention, or a plan");
   DiagnosticCapture diagnostics(module.getContext());
   FailureOr<BuiltPlan> built = buildPlan(module, kAttendName);
   if (failed(built))

@@ -104,7 +104,7 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
     return success();
   }
   return op.emitOpError() << "views a buffer that the CPU lowering does not "
-                             "know; expected the fused stage";
+                             "know; expected the tiled stage";
 }
 
 /// Queries as the task's own items, or as what passes by.

@@ -100,7 +100,7 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
     return failure();
   if (op.getLengths())
     return op.emitOpError() << "expected keys restricted to the visible range "
-                               "instead of lengths (--rt-tile-queries)";
+                               "instead of lengths (--rt-tile-tasks)";
   if (!scores->count)
     return op.emitOpError() << "expected a chunk's distances, from rt.distance "
                                "or a slice of kept ones";

@@ -137,8 +137,6 @@ void accumulateSums(KernelBuilder &k, int64_t sumRows, mlir::Value weights,
 void mergeStates(KernelBuilder &k, const SweepLayout &sweep, SweepKind kind,
                  const StateView &parts, int64_t numParts,
                  const StateView &merged);
-void mergeSums(KernelBuilder &k, mlir::Value parts, int64_t numParts,
-               const PartView &merged);
 
 /// What rt.finalize reads and writes.
 struct FinalLoop {

@@ -48,10 +48,12 @@ struct GradientPairs {
   int64_t bound;        ///< most of what passes by
   PartView rows;        ///< row fields
   /// Products, a channel beside the other in the lanes of the query side, below
-  /// it in the rows of the key side; there the weights replace them.
+  /// it in the rows of the key side. Where weights are given, they replace
+  /// them.
   mlir::Value products;
-  mlir::Value coefficients; ///< [passing][lanes or more]
-  PartView sums;            ///< accumulators of the query side
+  bool givesWeights;
+  mlir::Value coefficients;     ///< [passing][lanes or more]
+  std::optional<PartView> sums; ///< accumulators, with queries in the lanes
 };
 
 void weighGradients(KernelBuilder &k, const GradientPairs &pairs);

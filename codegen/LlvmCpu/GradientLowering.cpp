@@ -138,22 +138,31 @@ LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
   return success();
 }
 
+/// Whether anything else takes the buffer of a result.
+bool TaskLowering::isUsed(Value result) const {
+  Value memref = getMemRef(result);
+  return !memref.hasOneUse();
+}
+
 LogicalResult TaskLowering::lower(WeighGradOp op) {
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
   auto *scores = get<ScoreBuffer>(op, op.getDistances(), "distances");
   auto *rows = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
   if (!scores || !rows)
     return failure();
-  PartView sums;
+  std::optional<PartView> sums;
   if (op.getFloatsIn()) {
     auto *state = get<StateBuffer>(op, op.getFloatsIn(), "accumulators");
     if (!state)
       return failure();
     sums = state->view;
   }
-  if (op.getSide() != side || !scores->bound)
-    return op.emitOpError() << "expected the distances of a chunk, seen from "
-                               "the side of the task's items";
+  if (op.getLengths())
+    return op.emitOpError() << "expected rows and keys restricted to the "
+                               "sequence instead of lengths (--rt-tile-tasks)";
+  if (!scores->bound || (sums && side == PairSide::Key))
+    return op.emitOpError() << "expected the distances of a chunk, and "
+                               "accumulators where the task's items are rows";
   Value products;
   if (gradientLayout.numWeighted > 0) {
     auto *buffer = get<WeightBuffer>(op, op.getProducts(), "products");
@@ -177,6 +186,7 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
                       most,
                       rows->view,
                       products,
+                      isUsed(op.getWeights()),
                       coefficients,
                       sums};
   weighGradients(k, pairs);

@@ -1,4 +1,4 @@
-//===- LowerToCpuPass.cpp - the fused stage to loops, panels and vectors
+//===- LowerToCpuPass.cpp - the tiled stage to loops, panels and vectors
 //------*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
@@ -126,8 +126,8 @@ LogicalResult FunctionLowering::lower(Operation *op) {
             llvm::none_of(other->getOperandTypes(), isBuffer))
           return success();
         return other->emitOpError()
-               << "has no lowering to the CPU; expected the fused stage "
-                  "(--rt-fuse-channels)";
+               << "has no lowering to the CPU; expected the tiled stage "
+                  "(--rt-tile-tasks)";
       });
 }
 
@@ -201,8 +201,8 @@ LogicalResult FunctionLowering::lower(tile::ComputeOp compute) {
               [&](auto op) { return lower(compute, op); })
           .Default([](Operation *other) {
             return other->emitOpError()
-                   << "has no lowering to the CPU; expected the fused stage "
-                      "(--rt-fuse-channels)";
+                   << "has no lowering to the CPU; expected the tiled stage "
+                      "(--rt-tile-tasks)";
           });
   if (succeeded(lowered))
     compute.erase();

@@ -32,21 +32,21 @@ public:
   }
 
   void run() {
-    int64_t numSums = isQuery ? pairs.layout.numStates : 0;
+    int64_t numSums = pairs.sums ? pairs.layout.numStates : 0;
     Values sums;
     for (int64_t i = 0; i < numSums; ++i)
-      sums.push_back(k.loadVector(pairs.sums.data, sumAt(i)));
+      sums.push_back(k.loadVector(pairs.sums->data, sumAt(i)));
     sums = k.carry(k.index(0), pairs.count, 1, sums,
                    [&](Value passing, ValueRange carried) {
                      return visit(passing, carried);
                    });
     for (int64_t i = 0; i < numSums; ++i)
-      k.storeVector(sums[i], pairs.sums.data, sumAt(i));
+      k.storeVector(sums[i], pairs.sums->data, sumAt(i));
   }
 
 private:
   Values sumAt(int64_t field) {
-    return {pairs.sums.part, k.index(field), lane};
+    return {pairs.sums->part, k.index(field), lane};
   }
 
   /// A field of the pair's row, in every lane.
@@ -81,7 +81,7 @@ private:
                       fieldAt,
                       product};
     PairDerivative pair =
-        derivePair(e, pairs.layout, pairs.side, source, carried);
+        derivePair(e, pairs.layout, source, carried, pairs.givesWeights);
     for (auto [slot, weight] : llvm::enumerate(pair.weights))
       k.storeVector(weight, pairs.products, productAt(slot, passing));
     k.storeVector(pair.coefficient, pairs.coefficients, {passing, lane});
@@ -113,7 +113,7 @@ void raytention::weighGradients(KernelBuilder &k, const GradientPairs &pairs) {
   k.loop(k.index(0), k.index(k.layout.itemLanes()), k.layout.lanes,
          [&](Value lane) {
            PairLanes(k, pairs, lane).run();
-           if (pairs.side == PairSide::Key)
+           if (pairs.givesWeights && pairs.side == PairSide::Key)
              clearMissing(k, pairs, lane);
          });
 }

@@ -131,7 +131,7 @@ def CollectScratchPass : Pass<"rt-collect-scratch", "::mlir::ModuleOp"> {
 }
 
 def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
-  let summary = "the fused stage to loops on packed panels and vectors";
+  let summary = "the tiled stage to loops on packed panels and vectors";
   let description = [{
     Lowers the parallel loops of functions on buffers (--rt-bufferize of the
     fused stage) to loops on task-local memory. Here the CPU's choices begin:
@@ -154,7 +154,7 @@ def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
     }
     ```
 
-    Errors: an op that the fused stage does not hold, a tile or chunk without a
+    Errors: an op that the tiled stage does not hold, a tile or chunk without a
     constant bound.
   }];
   let options = [

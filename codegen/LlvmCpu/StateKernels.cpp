@@ -49,19 +49,3 @@ void raytention::zeroSums(KernelBuilder &k, Value sums) {
     });
   });
 }
-
-void raytention::mergeSums(KernelBuilder &k, Value parts, int64_t numParts,
-                           const PartView &merged) {
-  ElementBuilder e(k.b, k.loc, k.layout.vectorType());
-  Value zero = k.index(0);
-  forEachSum(k, parts, [&](Value panel, Value row, Value lane) {
-    Value first = k.loadVector(parts, {zero, panel, row, lane});
-    Value sum =
-        k.carry(k.index(1), k.index(numParts), 1, {first},
-                [&](Value part, ValueRange acc) -> KernelBuilder::Values {
-                  Value next = k.loadVector(parts, {part, panel, row, lane});
-                  return {e.add(acc[0], next)};
-                })[0];
-    k.storeVector(sum, merged.data, {merged.part, panel, row, lane});
-  });
-}

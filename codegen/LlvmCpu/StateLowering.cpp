@@ -75,23 +75,15 @@ LogicalResult TaskLowering::lower(linalg::FillOp op) {
   // Products are written by the one contraction that they start.
   if (isStartOfProducts(memref))
     return success();
-  if (type.getRank() != 4 && type.getRank() != 5)
+  if (type.getRank() != 4)
     return op.emitOpError() << "expected sums [1, C, rows, D], got " << type;
-  int64_t parts = 1;
-  if (type.getRank() == 5) {
-    std::optional<int64_t> bound = getConstantBound(alloc.getMixedSizes()[1]);
-    if (!bound)
-      return op.emitOpError() << "expected a constant number of parts";
-    parts = *bound;
-  }
-  int64_t numWeighted = type.getDimSize(type.getRank() - 3);
   KernelBuilder k = kernel(op.getLoc());
-  Value data =
-      allocate(MemRefType::get({parts, layout.widthPanels(),
-                                layout.stackRows(numWeighted), layout.panel},
-                               layout.element));
+  Value data = allocate(
+      MemRefType::get({1, layout.widthPanels(),
+                       layout.stackRows(type.getDimSize(1)), layout.panel},
+                      layout.element));
   zeroSums(k, data);
-  buffer(memref) = StateBuffer{{data, k.index(0)}, parts};
+  buffer(memref) = StateBuffer{{data, k.index(0)}, 1};
   return success();
 }
 
@@ -117,19 +109,5 @@ LogicalResult TaskLowering::lower(MergeOp op) {
     buffer(result) = StateBuffer{*view, 1};
   }
   mergeStates(k, sweep, op.getSweep(), *parts, numParts, merged);
-  if (!op.getSums() ||
-      llvm::is_contained(cast<ShapedType>(op.getSums().getType()).getShape(),
-                         0))
-    return success();
-  auto *sums = get<StateBuffer>(op, op.getPartialSums(), "partial sums");
-  if (!sums)
-    return failure();
-  SmallVector<int64_t> shape(
-      cast<MemRefType>(sums->view.data.getType()).getShape());
-  shape[0] = 1;
-  PartView total = {allocate(MemRefType::get(shape, layout.element)),
-                    k.index(0)};
-  mergeSums(k, sums->view.data, numParts, total);
-  buffer(op.getSums()) = StateBuffer{total, 1};
   return success();
 }

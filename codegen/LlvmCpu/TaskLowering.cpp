@@ -134,8 +134,8 @@ LogicalResult TaskLowering::lower(Operation *op) {
             llvm::any_of(other->getOperandTypes(), isBuffer) ||
             llvm::any_of(other->getResultTypes(), isBuffer))
           return other->emitOpError()
-                 << "has no lowering to the CPU; expected the fused stage "
-                    "(--rt-fuse-channels)";
+                 << "has no lowering to the CPU; expected the tiled stage "
+                    "(--rt-tile-tasks, --rt-chunk-keys)";
         b.clone(*other, scalars);
         return success();
       });
@@ -205,8 +205,8 @@ LogicalResult TaskLowering::lower(tile::ComputeOp compute) {
           [&](auto typed) { return lower(typed); })
       .Default([](Operation *other) {
         return other->emitOpError()
-               << "has no lowering to the CPU; expected the fused stage "
-                  "(--rt-fuse-channels)";
+               << "has no lowering to the CPU; expected the tiled stage "
+                  "(--rt-tile-tasks)";
       });
 }
 

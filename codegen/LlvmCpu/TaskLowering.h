@@ -143,6 +143,7 @@ private:
     auto it = tensors.find(value);
     return stripCasts(it == tensors.end() ? value : it->second);
   }
+  bool isUsed(mlir::Value result) const;
   /// `lengths`, or the number of keys where there are none.
   llvm::FailureOr<mlir::Value> getLength(mlir::Operation *op,
                                          mlir::Value lengths, mlir::Value keys);
@@ -203,7 +204,7 @@ const BufferKind *TaskLowering::get(mlir::Operation *op, mlir::Value tensor,
   if (auto *buffer = find<BufferKind>(tensor))
     return buffer;
   op->emitOpError() << "expected " << expected
-                    << " in the form of the fused stage, got " << tensor;
+                    << " in the form of the tiled stage, got " << tensor;
   return nullptr;
 }
 

@@ -44,12 +44,10 @@ static void buildEntryStage(OpPassManager &pm) {
 }
 
 ArrayRef<PipelineStage> raytention::getCpuGradientStages() {
-  static constexpr PipelineStage kStages[] = {{"gradient", buildGradientStage},
-                                              {"sweeps", buildSweepStage},
-                                              {"tiled", buildTiles},
-                                              {"fused", buildFuseStage},
-                                              {"cpu", buildCpuStage},
-                                              {"llvm", buildCpuLlvmStage}};
+  static constexpr PipelineStage kStages[] = {
+      {"gradient", buildGradientStage}, {"sweeps", buildSweepStage},
+      {"products", buildProductStage},  {"tiled", buildTiles},
+      {"cpu", buildCpuStage},           {"llvm", buildCpuLlvmStage}};
   return kStages;
 }
 

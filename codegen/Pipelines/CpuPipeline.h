@@ -24,7 +24,7 @@ struct PipelineStage {
   void (*build)(mlir::OpPassManager &pm);
 };
 
-/// Streaming: "sweeps", "tiled", "fused", "cpu" (tasks and entry points on
+/// Streaming: "sweeps", "products", "tiled", "cpu" (tasks and entry points on
 /// buffers), "llvm". A stage verifies what it is given.
 llvm::ArrayRef<PipelineStage> getCpuStages();
 /// The same after "gradient", which differentiates the attention.

@@ -27,14 +27,11 @@ static void buildSweeps(OpPassManager &pm) {
   buildSweepStage(pm);
 }
 
-/// The family `fused`: loops over rows and keys first, then one body.
-static void buildTiles(OpPassManager &pm) { buildTileStage(pm); }
-
-/// The family `stored`: products first, then a loop for each op.
-static void buildFused(OpPassManager &pm) {
-  buildFuseStage(pm);
+/// The family `fused`: a task for each tile of rows; `stored`: a loop for each
+/// op.
+static void buildTiles(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createTileKernelsPass());
-  pm.addPass(createVerifyStagePass("fused"));
+  buildTileStage(pm);
 }
 
 static void buildKernelStage(OpPassManager &pm) {
@@ -60,8 +57,8 @@ static void buildPlanStage(OpPassManager &pm) {
 
 ArrayRef<PipelineStage> raytention::getCudaStages() {
   static constexpr PipelineStage kStages[] = {{"sweeps", buildSweeps},
+                                              {"products", buildProductStage},
                                               {"tiled", buildTiles},
-                                              {"fused", buildFused},
                                               {"kernels", buildKernelStage},
                                               {"plan", buildPlanStage}};
   return kStages;

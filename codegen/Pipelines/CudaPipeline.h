@@ -1,4 +1,5 @@
-//===- CudaPipeline.h - the stages down to kernels and their plan -*- C++ -*-===//
+//===- CudaPipeline.h - the stages down to kernels and their plan -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,9 +14,9 @@
 
 namespace raytention {
 
-/// Kernels for a device: "sweeps", "tiled", "fused", "kernels" (ops on tiles in
-/// buffers, a kernel per parallel loop), "plan" (element code in kernels, and a
-/// host function that launches them). A stage verifies what it is given.
+/// Kernels for a device: "sweeps", "products", "tiled", "kernels" (ops on tiles
+/// in buffers, a kernel per parallel loop), "plan" (element code in kernels,
+/// and a host function that launches them). A stage verifies what it is given.
 llvm::ArrayRef<PipelineStage> getCudaStages();
 
 /// All of them: `--rt-cuda`.

@@ -193,20 +193,36 @@ LogicalResult WeighGradOp::verify() {
                     {"rows", getRows(), {"B", "Tq", "F"}, element},
                     {"products", getProducts(), {"B", "C", "Tq", "T"}, element},
                     {"tau", getTau(), {}, element},
-                    {"gammas", getGammas(), {"n"}, element}})) ||
+                    {"gammas", getGammas(), {"n"}, element},
+                    {"lengths",
+                     getLengths(),
+                     {"B"},
+                     IntegerType::get(getContext(), 64)}})) ||
       failed(shapes.check("C3", "accumulators", getFloatsIn(), {"B", "Tq", "A"},
                           element)))
     return failure();
-  bool isQuery = getSide() == PairSide::Query;
-  Type in = getFloatsIn() ? getFloatsIn().getType() : Type();
-  Type out = getFloats() ? getFloats().getType() : Type();
-  if (in != out || isQuery != (in != Type()))
-    return emitOpError() << "C3: expected accumulators "
-                         << (isQuery ? "and a result of their type"
-                                     : "neither before nor after")
-                         << " on the side of "
-                         << (isQuery ? "queries" : "keys");
+  if (!getFloatsIn() != !getFloats() ||
+      (getFloats() && getFloats().getType() != getFloatsIn().getType()))
+    return emitOpError() << "C3: expected accumulators and a result of their "
+                            "type, or neither";
   return verifyPairOptions(*this, getMetric(), getMaskAttr());
+}
+
+/// Accumulators that nobody reads are dropped.
+LogicalResult WeighGradOp::canonicalize(WeighGradOp op,
+                                        PatternRewriter &rewriter) {
+  if (!op.getFloats() || !op.getFloats().use_empty())
+    return failure();
+  auto pairs = WeighGradOp::create(
+      rewriter, op.getLoc(), op.getWeights().getType(),
+      op.getCoefficients().getType(), Type(), op.getDistances(), op.getRows(),
+      op.getProducts(), op.getTau(), op.getGammas(), op.getRow(), op.getKey(),
+      op.getLengths(), Value(), op.getChannelsAttr(), op.getMetricAttr(),
+      op.getMaskAttr());
+  rewriter.replaceAllUsesWith(op.getWeights(), pairs.getWeights());
+  rewriter.replaceAllUsesWith(op.getCoefficients(), pairs.getCoefficients());
+  rewriter.eraseOp(op);
+  return success();
 }
 
 LogicalResult SumDifferencesOp::verify() {

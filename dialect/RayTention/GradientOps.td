@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_GRADIENTOPS_TD
 #define RAYTENTION_GRADIENTOPS_TD
 
+include "MaskedPairs.td"
 include "RayTentionAttributes.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -105,13 +106,16 @@ def RT_GradRowsOp : RT_ProducerOp<"grad_rows"> {
   let hasVerifier = 1;
 }
 
-class RT_PairGradOp<string mnemonic, list<Trait> traits = []>
-    : RT_Op<mnemonic, traits # [Pure, DestinationStyleOpInterface,
+/// Tiled where it stands, and as the producer of a tile of one of its results.
+class RT_TiledOp<string mnemonic, list<Trait> traits = []>
+    : RT_Op<mnemonic, traits # [Pure,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
-      "getIterationDomain", "getTiledImplementation", "getResultTilePosition"]>]>;
+      "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
+      "getIterationDomainTileFromResultTile"]>]>;
 
-def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
-    [AllTypesMatch<["floats_in", "floats"]>,
+def RT_QueryGradSweepOp : RT_Op<"query_grad_sweep",
+    [Pure, DestinationStyleOpInterface,
+     AllTypesMatch<["floats_in", "floats"]>,
      AllTypesMatch<["sums_in", "sums"]>]> {
   let summary = "what keys add to the gradients of queries and parameters";
   let description = [{
@@ -154,8 +158,8 @@ def RT_QueryGradSweepOp : RT_PairGradOp<"query_grad_sweep",
   let hasVerifier = 1;
 }
 
-def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
-    [AllTypesMatch<["sums_in", "sums"]>]> {
+def RT_KeyGradSweepOp : RT_Op<"key_grad_sweep",
+    [Pure, DestinationStyleOpInterface, AllTypesMatch<["sums_in", "sums"]>]> {
   let summary = "what queries add to the gradients of keys";
   let description = [{
     For each key, over the queries that see it: adds `w_cij U_ci` of every
@@ -199,47 +203,52 @@ def RT_KeyGradSweepOp : RT_PairGradOp<"key_grad_sweep",
   let hasVerifier = 1;
 }
 
-def RT_WeighGradOp : RT_Op<"weigh_grad", [Pure,
+def RT_WeighGradOp : RT_TiledOp<"weigh_grad", [AttrSizedOperandSegments,
+    RT_MaskedPairsOpInterface,
     AllTypesMatch<["products", "weights"]>,
     AllTypesMatch<["distances", "coefficients"]>]> {
-  let summary = "stacked weights and distance coefficients of one chunk";
+  let summary = "weights and distance coefficients of pairs";
   let description = [{
-    From the products `U_ci . k_j` `[B, C, Tq, T]` of one chunk, U being the
-    stack of rt.grad_rows: the factors `w_cij` with which `U_ci` enters the key's
+    From the products `U_ci . k_j` `[B, C, Tq, T]`, U being the stack of
+    rt.grad_rows: the factors `w_cij` with which `U_ci` enters the key's
     gradient, `[B, C, Tq, T]`, and the coefficients `c_ij` `[B, Tq, T]`, the
     pair's derivative being `c_ij (k_j - q_i)` by the query and
     `c_ij (q_i - k_j)` by the key; under l2, at distances below 2^-20 (f64:
-    2^-200), these over the distance. `#rt.side<query>` accumulates per row,
-    `[B, Tq, A]`, as rt.query_grad_sweep does; `#rt.side<key>` accumulates
-    nothing.
+    2^-200), these over the distance. Both are 0 where masked. With
+    accumulators `[B, Tq, A]` adds to them what the keys give to the gradients
+    of the parameters, as rt.query_grad_sweep does.
 
     Constraints:
     * C1: every entry of the list is a channel.
     * C2: distances are `[B, Tq, T]`, rows `[B, Tq, F]`, products
-      `[B, C, Tq, T]`, tau `[]`, gammas `[n]`, all of one type.
-    * C3: accumulators are `[B, Tq, A]` on the side of queries, absent on that of
-      keys; the result has their type.
+      `[B, C, Tq, T]`, tau `[]`, gammas `[n]`, all of one type; lengths `[B]` of
+      i64.
+    * C3: accumulators are `[B, Tq, A]`, before and after or on neither side; the
+      result has their type.
     * C4: the mask is `#rt.causal`; the metric is sq_l2 or l2.
   }];
-  let arguments = (ins RT_PairSideAttr:$side, AnyRankedTensor:$distances,
-    AnyRankedTensor:$rows, AnyRankedTensor:$products, AnyRankedTensor:$tau,
-    AnyRankedTensor:$gammas, Index:$row, Index:$key, Optional<AnyRankedTensor>:$floats_in,
-    ArrayAttr:$channels, DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
+  let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$rows,
+    AnyRankedTensor:$products, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
+    Index:$row, Index:$key, Optional<AnyRankedTensor>:$lengths,
+    Optional<AnyRankedTensor>:$floats_in, ArrayAttr:$channels,
+    DefaultValuedAttr<RT_MetricAttr, "Metric::SqL2">:$metric,
     OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$weights, AnyRankedTensor:$coefficients,
     Optional<AnyRankedTensor>:$floats);
   let assemblyFormat = [{
-    $side $channels `ins` `(` $distances `,` $rows `,` $products `:`
+    $channels `ins` `(` $distances `,` $rows `,` $products `:`
     type($distances) `,` type($rows) `,` type($products) `)`
     `tau` `(` $tau `:` type($tau) `)` `gammas` `(` $gammas `:` type($gammas) `)`
-    `at` `(` $row `,` $key `)` (`outs` `(` $floats_in^ `:` type($floats_in) `)`)?
+    `at` `(` $row `,` $key `)` (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`outs` `(` $floats_in^ `:` type($floats_in) `)`)?
     attr-dict (`->` type($floats)^)?
   }];
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
-def RT_SumDifferencesOp : RT_Op<"sum_differences",
-    [Pure, AllTypesMatch<["sums_in", "sums"]>]> {
+def RT_SumDifferencesOp : RT_TiledOp<"sum_differences",
+    [DestinationStyleOpInterface, AllTypesMatch<["sums_in", "sums"]>]> {
   let summary = "coefficients times differences of keys and queries, summed";
   let description = [{
     `#rt.side<query>` adds `sum_j c_ij (k_j - q_i)` to the sums `[B, Tq, D]`;
@@ -266,10 +275,14 @@ def RT_SumDifferencesOp : RT_Op<"sum_differences",
     type($queries) `,` type($keys) `)` `near` `(` $distances `:`
     type($distances) `)` `outs` `(` $sums_in `:` type($sums_in) `)` attr-dict
   }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getSumsInMutable(); }
+  }];
   let hasVerifier = 1;
 }
 
-def RT_CopyGradOp : RT_Op<"copy_grad", [Pure, AllTypesMatch<["sums_in", "sums"]>]> {
+def RT_CopyGradOp : RT_TiledOp<"copy_grad",
+    [DestinationStyleOpInterface, AllTypesMatch<["sums_in", "sums"]>]> {
   let summary = "gradients of copies, added to the keys they chose";
   let description = [{
     For each row and each of the N copying channels whose index lies in
@@ -291,10 +304,13 @@ def RT_CopyGradOp : RT_Op<"copy_grad", [Pure, AllTypesMatch<["sums_in", "sums"]>
     `,` type($signals) `,` type($gradient) `,` type($indices) `)` `at` `(` $key `)`
     `outs` `(` $sums_in `:` type($sums_in) `)` attr-dict
   }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getSumsInMutable(); }
+  }];
   let hasVerifier = 1;
 }
 
-def RT_QueryGradOp : RT_PairGradOp<"query_grad", [
+def RT_QueryGradOp : RT_TiledOp<"query_grad", [DestinationStyleOpInterface,
     AllTypesMatch<["queries_grad_in", "queries_grad"]>,
     AllTypesMatch<["parameters_in", "parameters"]>]> {
   let summary = "finished gradients of the queries, parameters row by row";
@@ -329,8 +345,8 @@ def RT_QueryGradOp : RT_PairGradOp<"query_grad", [
   let hasVerifier = 1;
 }
 
-def RT_KeyGradOp : RT_PairGradOp<"key_grad",
-    [AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
+def RT_KeyGradOp : RT_TiledOp<"key_grad",
+    [DestinationStyleOpInterface, AllTypesMatch<["keys_grad_in", "keys_grad"]>]> {
   let summary = "finished gradients of the keys";
   let description = [{
     `dk_j`, the sums `[B, T, D]` times the rows' unit; 0, whatever stands in the

@@ -42,98 +42,15 @@ static TilingResult makeResult(Operation *tiled, Slicer &slice) {
   return {{tiled}, SmallVector<Value>(tiled->getResults()), slice.slices};
 }
 
-/// Where a result [B, axis, ...] takes its tile.
+/// Where a result [B, rows or keys, ...] takes its tile.
 static LogicalResult place(Operation *op, OpBuilder &b, unsigned number,
                            ArrayRef<OpFoldResult> offsets,
-                           ArrayRef<OpFoldResult> sizes, Axis axis,
+                           ArrayRef<OpFoldResult> sizes,
                            SmallVector<OpFoldResult> &begin,
                            SmallVector<OpFoldResult> &extent) {
   Slicer(b, op->getLoc(), offsets, sizes)
-      .position(op->getResult(number), {Batch, axis, Whole}, begin, extent);
+      .position(op->getResult(number), {Batch, Row, Whole}, begin, extent);
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// rt.query_grad_sweep: rows are independent, keys are summed.
-//===----------------------------------------------------------------------===//
-
-SmallVector<utils::IteratorType> QueryGradSweepOp::getLoopIteratorTypes() {
-  return {utils::IteratorType::parallel, utils::IteratorType::parallel,
-          utils::IteratorType::reduction};
-}
-
-SmallVector<Range> QueryGradSweepOp::getIterationDomain(OpBuilder &b) {
-  return getDomain(b, getLoc(), getDistances(), 3);
-}
-
-FailureOr<TilingResult>
-QueryGradSweepOp::getTiledImplementation(OpBuilder &b,
-                                         ArrayRef<OpFoldResult> offsets,
-                                         ArrayRef<OpFoldResult> sizes) {
-  Slicer slice(b, getLoc(), offsets, sizes);
-  Value floats = slice(getFloatsIn(), {Batch, Row, Whole});
-  Value sums = slice(getSumsIn(), {Batch, Row, Whole});
-  Value distances = slice(getDistances(), {Batch, Row, Key});
-  Value rows = slice(getRows(), {Batch, Row, Whole});
-  Value stack = slice(getStack(), {Batch, Whole, Row, Whole});
-  Value keys = slice(getKeys(), {Batch, Key, Whole});
-  Value lengths = slice(getLengths(), {Batch});
-  Value row = slice.shift(getRow(), Row), key = slice.shift(getKey(), Key);
-  auto tiled = QueryGradSweepOp::create(
-      b, getLoc(), TypeRange{floats.getType(), sums.getType()}, distances, rows,
-      stack, keys, getTau(), getGammas(), row, key, floats, sums, lengths,
-      getChannelsAttr(), getMetricAttr(), getMaskAttr());
-  return makeResult(tiled, slice);
-}
-
-LogicalResult QueryGradSweepOp::getResultTilePosition(
-    OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
-    SmallVector<OpFoldResult> &extent) {
-  return place(*this, b, number, offsets, sizes, Row, begin, extent);
-}
-
-//===----------------------------------------------------------------------===//
-// rt.key_grad_sweep: keys are independent, rows are summed.
-//===----------------------------------------------------------------------===//
-
-SmallVector<utils::IteratorType> KeyGradSweepOp::getLoopIteratorTypes() {
-  return {utils::IteratorType::parallel, utils::IteratorType::reduction,
-          utils::IteratorType::parallel};
-}
-
-SmallVector<Range> KeyGradSweepOp::getIterationDomain(OpBuilder &b) {
-  return getDomain(b, getLoc(), getDistances(), 3);
-}
-
-FailureOr<TilingResult>
-KeyGradSweepOp::getTiledImplementation(OpBuilder &b,
-                                       ArrayRef<OpFoldResult> offsets,
-                                       ArrayRef<OpFoldResult> sizes) {
-  Slicer slice(b, getLoc(), offsets, sizes);
-  SmallVector<Axis> perRow = {Batch, Row, Whole};
-  Value sums = slice(getSumsIn(), {Batch, Key, Whole});
-  Value distances = slice(getDistances(), {Batch, Row, Key});
-  Value rows = slice(getRows(), perRow);
-  Value stack = slice(getStack(), {Batch, Whole, Row, Whole});
-  Value queries = slice(getQueries(), perRow);
-  Value signals = slice(getSignals(), perRow);
-  Value gradient = slice(getGradient(), perRow);
-  Value indices = slice(getIndices(), perRow);
-  Value lengths = slice(getLengths(), {Batch});
-  Value row = slice.shift(getRow(), Row), key = slice.shift(getKey(), Key);
-  auto tiled = KeyGradSweepOp::create(
-      b, getLoc(), TypeRange{sums.getType()}, distances, rows, stack, queries,
-      signals, gradient, indices, getTau(), getGammas(), row, key, sums,
-      lengths, getChannelsAttr(), getMetricAttr(), getMaskAttr());
-  return makeResult(tiled, slice);
-}
-
-LogicalResult KeyGradSweepOp::getResultTilePosition(
-    OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
-    SmallVector<OpFoldResult> &extent) {
-  return place(*this, b, number, offsets, sizes, Key, begin, extent);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,11 +110,25 @@ LogicalResult QueryGradOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  return place(*this, b, number, offsets, sizes, Row, begin, extent);
+  return place(*this, b, number, offsets, sizes, begin, extent);
 }
 LogicalResult KeyGradOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  return place(*this, b, number, offsets, sizes, Row, begin, extent);
+  return place(*this, b, number, offsets, sizes, begin, extent);
+}
+LogicalResult QueryGradOp::getIterationDomainTileFromResultTile(
+    OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> begin,
+    ArrayRef<OpFoldResult> extent, SmallVectorImpl<OpFoldResult> &offsets,
+    SmallVectorImpl<OpFoldResult> &sizes) {
+  return getLoopTile(getResult(number), {Batch, Row, Whole},
+                     getIterationDomain(b), begin, extent, offsets, sizes);
+}
+LogicalResult KeyGradOp::getIterationDomainTileFromResultTile(
+    OpBuilder &b, unsigned, ArrayRef<OpFoldResult> begin,
+    ArrayRef<OpFoldResult> extent, SmallVectorImpl<OpFoldResult> &offsets,
+    SmallVectorImpl<OpFoldResult> &sizes) {
+  return getLoopTile(getResult(), {Batch, Row, Whole}, getIterationDomain(b),
+                     begin, extent, offsets, sizes);
 }

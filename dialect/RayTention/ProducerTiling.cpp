@@ -157,27 +157,25 @@ static TilingResult tileProducer(Op op, OpBuilder &b,
   return {{tiled}, SmallVector<Value>(tiled->getResults()), slice.slices};
 }
 
-/// The loops' part that gives a part of a result; none where a dimension that
-/// is whole is cut.
+template <typename Op>
+static SmallVector<Range> getDomain(Op op, OpBuilder &b) {
+  SmallVector<Range> domain;
+  for (OpFoldResult size : getExtents(op, b))
+    domain.push_back({b.getIndexAttr(0), size, b.getIndexAttr(1)});
+  return domain;
+}
+
 template <typename Op>
 static FailureOr<TilingResult> tileResult(Op op, OpBuilder &b, unsigned number,
                                           ArrayRef<OpFoldResult> begin,
                                           ArrayRef<OpFoldResult> extent) {
-  Extents sizes = getExtents(op, b);
-  Extents offsets(sizes.size(), b.getIndexAttr(0));
-  auto type = cast<RankedTensorType>(op->getResult(number).getType());
-  for (auto [dim, axis] : llvm::enumerate(getResultAxes(op, number))) {
-    if (axis != Whole) {
-      offsets[axis] = begin[dim];
-      sizes[axis] = extent[dim];
-    } else if (!isZeroInteger(begin[dim]) ||
-               getConstantIntValue(extent[dim]) != type.getDimSize(dim)) {
-      return failure();
-    }
-  }
+  Extents offsets, sizes;
+  if (failed(getLoopTile(op->getResult(number), getResultAxes(op, number),
+                         getDomain(op, b), begin, extent, offsets, sizes)))
+    return failure();
   TilingResult tile = tileProducer(op, b, offsets, sizes);
-  return TilingResult{tile.tiledOps, {tile.tiledValues[number]},
-                      tile.generatedSlices};
+  return TilingResult{
+      tile.tiledOps, {tile.tiledValues[number]}, tile.generatedSlices};
 }
 
 /// The shape of a result: extents along its axes, else what its type says.
@@ -212,10 +210,7 @@ static LogicalResult reifyShapes(Op op, OpBuilder &b,
                                             utils::IteratorType::parallel);    \
   }                                                                            \
   SmallVector<Range> OP::getIterationDomain(OpBuilder &b) {                    \
-    SmallVector<Range> domain;                                                 \
-    for (OpFoldResult size : getExtents(*this, b))                             \
-      domain.push_back({b.getIndexAttr(0), size, b.getIndexAttr(1)});          \
-    return domain;                                                             \
+    return getDomain(*this, b);                                                \
   }                                                                            \
   FailureOr<TilingResult> OP::getTiledImplementation(                          \
       OpBuilder &b, ArrayRef<OpFoldResult> offsets,                            \
@@ -231,13 +226,21 @@ static LogicalResult reifyShapes(Op op, OpBuilder &b,
                   getResultAxes(*this, number), begin, extent);                \
     return success();                                                          \
   }                                                                            \
+  LogicalResult OP::getIterationDomainTileFromResultTile(                      \
+      OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> begin,             \
+      ArrayRef<OpFoldResult> extent, SmallVectorImpl<OpFoldResult> &offsets,   \
+      SmallVectorImpl<OpFoldResult> &sizes) {                                  \
+    return getLoopTile(getOperation()->getResult(number),                      \
+                       getResultAxes(*this, number), getDomain(*this, b),      \
+                       begin, extent, offsets, sizes);                         \
+  }                                                                            \
   FailureOr<TilingResult> OP::generateResultTileValue(                         \
       OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,           \
       ArrayRef<OpFoldResult> sizes) {                                          \
     return tileResult(*this, b, number, offsets, sizes);                       \
   }                                                                            \
-  LogicalResult OP::reifyResultShapes(                                         \
-      OpBuilder &b, ReifiedRankedShapedTypeDims &shapes) {                     \
+  LogicalResult OP::reifyResultShapes(OpBuilder &b,                            \
+                                      ReifiedRankedShapedTypeDims &shapes) {   \
     return reifyShapes(*this, b, shapes);                                      \
   }
 

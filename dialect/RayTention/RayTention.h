@@ -10,6 +10,7 @@
 #define RAYTENTION_DIALECT_RAYTENTION_H
 
 #include "dialect/RayTention/Channel.h"
+#include "dialect/RayTention/MaskedPairs.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -70,6 +70,6 @@ class RT_ProducerOp<string mnemonic, list<Trait> traits = []>
       ["reifyResultShapes"]>,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
-      "generateResultTileValue"]>]>;
+      "getIterationDomainTileFromResultTile", "generateResultTileValue"]>]>;
 
 #endif // RAYTENTION_DIALECT_TD

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/TilingInterface.h"
 
 namespace raytention::pairs {
 
@@ -72,6 +73,17 @@ private:
   mlir::Location loc;
   llvm::ArrayRef<mlir::OpFoldResult> offsets, sizes;
 };
+
+/// The loops' part that gives the part `begin`, `extent` of a result whose
+/// dimensions are `axes`; loops that no dimension names are whole. Fails where
+/// a dimension that is whole is cut.
+llvm::LogicalResult
+getLoopTile(mlir::Value result, llvm::ArrayRef<Axis> axes,
+            llvm::ArrayRef<mlir::Range> domain,
+            llvm::ArrayRef<mlir::OpFoldResult> begin,
+            llvm::ArrayRef<mlir::OpFoldResult> extent,
+            llvm::SmallVectorImpl<mlir::OpFoldResult> &offsets,
+            llvm::SmallVectorImpl<mlir::OpFoldResult> &sizes);
 
 } // namespace raytention::pairs
 

@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_SWEEPOPS_TD
 #define RAYTENTION_SWEEPOPS_TD
 
+include "MaskedPairs.td"
 include "RayTentionAttributes.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -19,7 +20,8 @@ class RT_SweepOp<string mnemonic, list<Trait> traits = []>
     : RT_Op<mnemonic, traits # [Pure, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
       "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
-      "generateResultTileValue"]>,
+      "getIterationDomainTileFromResultTile", "generateResultTileValue"]>,
+    RT_MaskedPairsOpInterface,
     DeclareOpInterfaceMethods<PartialReductionOpInterface, [
       "generateInitialTensorForPartialReduction",
       "tileToPartialReduction",
@@ -148,7 +150,7 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
   let hasVerifier = 1;
 }
 
-def RT_WeighOp : RT_ProducerOp<"weigh"> {
+def RT_WeighOp : RT_ProducerOp<"weigh", [RT_MaskedPairsOpInterface]> {
   let summary = "the stacked weights of all weighted channels for one chunk";
   let description = [{
     `p[b, c, i, j] = exp(lw_ij - logsum_i)` for the weighted channels of the
@@ -184,27 +186,22 @@ def RT_WeighOp : RT_ProducerOp<"weigh"> {
 def RT_MergeOp : RT_Op<"merge", [Pure]> {
   let summary = "merges the states of consecutive key ranges";
   let description = [{
-    Partial states `[B, P, Tq, F]` and `[B, P, Tq, I]` (and sums
-    `[B, P, C, Tq, D]`) over P key ranges in key order become one state: maxima
-    and sums are rescaled to the common maximum and added, each channel merges
-    what it keeps.
+    Partial states `[B, P, Tq, F]` and `[B, P, Tq, I]` over P key ranges become
+    one state: maxima and sums are rescaled to the common maximum and added, each
+    channel merges what it keeps.
 
     Constraints:
     * C1: every entry of the list is a channel.
     * C2: the partial states have one dimension more than the merged ones, after
       the batch; the others agree.
-    * C3: sums stand on both sides or on none, and only in the reduce sweep.
   }];
   let arguments = (ins RT_SweepKindAttr:$sweep, ArrayAttr:$channels,
-    AnyRankedTensor:$partial_floats, AnyRankedTensor:$partial_positions,
-    Optional<AnyRankedTensor>:$partial_sums);
-  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions,
-    Optional<AnyRankedTensor>:$sums);
+    AnyRankedTensor:$partial_floats, AnyRankedTensor:$partial_positions);
+  let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions);
   let assemblyFormat = [{
-    $sweep $channels `(` $partial_floats `,`
-    $partial_positions (`,` $partial_sums^)? `:` type($partial_floats) `,`
-    type($partial_positions) (`,` type($partial_sums)^)? `)` attr-dict `->`
-    type($floats) `,` type($positions) (`,` type($sums)^)?
+    $sweep $channels `(` $partial_floats `,` $partial_positions `:`
+    type($partial_floats) `,` type($partial_positions) `)` attr-dict `->`
+    type($floats) `,` type($positions)
   }];
   let hasVerifier = 1;
 }
@@ -213,7 +210,8 @@ def RT_FinalizeOp : RT_Op<"finalize", [Pure, AttrSizedOperandSegments,
     AllTypesMatch<["signals_in", "signals"]>, AllTypesMatch<["norm_in", "norm"]>,
     AllTypesMatch<["indices_in", "indices"]>, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes",
-      "getIterationDomain", "getTiledImplementation", "getResultTilePosition"]>]> {
+      "getIterationDomain", "getTiledImplementation", "getResultTilePosition",
+      "getIterationDomainTileFromResultTile"]>]> {
   let summary = "channels from states: concatenated, normalised, written";
   let description = [{
     Each channel of the list finishes its row: a weighted sum times its factor,

@@ -128,10 +128,13 @@ static OpFoldResult getNumParts(OpBuilder &b, Location loc, Value distances,
 }
 
 /// Partial states over no keys; `partSizes` are the tile sizes of the loops.
+/// Sums are a product's: where the sweep still has them, it is not split.
 template <typename Op>
 static FailureOr<SmallVector<Value>>
 makePartialInits(Op op, OpBuilder &b, Location loc,
                  ArrayRef<OpFoldResult> partSizes) {
+  if (op->getNumResults() > 2)
+    return failure();
   Value parts = getValueOrCreateConstantIndexOp(
       b, loc, getNumParts(b, loc, op.getDistances(), partSizes[Key]));
   auto size = [&](Value value, int64_t axis) {
@@ -150,19 +153,6 @@ makePartialInits(Op op, OpBuilder &b, Location loc,
                              SweepKindAttr::get(b.getContext(), Op::sweepKind),
                              op.getChannelsAttr(), batch, rows, parts);
   SmallVector<Value> inits = {init.getFloats(), init.getPositions()};
-  if (op->getNumResults() > 2) {
-    auto sums = cast<RankedTensorType>(op->getResult(2).getType());
-    SmallVector<int64_t> shape(sums.getShape());
-    shape.insert(shape.begin() + 1, ShapedType::kDynamic);
-    SmallVector<Value> sizes;
-    for (auto [axis, value] : {std::pair(0, batch), {1, parts}, {3, rows}})
-      if (ShapedType::isDynamic(shape[axis]))
-        sizes.push_back(value);
-    Value empty = tensor::EmptyOp::create(b, loc, sums.clone(shape), sizes);
-    Value zero = arith::ConstantOp::create(
-        b, loc, cast<TypedAttr>(b.getZeroAttr(sums.getElementType())));
-    inits.push_back(linalg::FillOp::create(b, loc, zero, empty).getResult(0));
-  }
   return inits;
 }
 
@@ -209,10 +199,10 @@ template <typename Op>
 static FailureOr<MergeResult> merge(Op op, OpBuilder &b, Location loc,
                                     ValueRange partials) {
   SmallVector<Type> types(op->getResultTypes());
-  auto merged = MergeOp::create(
-      b, loc, types[0], types[1], types.size() > 2 ? types[2] : Type(),
-      SweepKindAttr::get(b.getContext(), Op::sweepKind), op.getChannelsAttr(),
-      partials[0], partials[1], partials.size() > 2 ? partials[2] : Value());
+  auto merged =
+      MergeOp::create(b, loc, types[0], types[1],
+                      SweepKindAttr::get(b.getContext(), Op::sweepKind),
+                      op.getChannelsAttr(), partials[0], partials[1]);
   SmallVector<Value> results(merged->getResults());
   return MergeResult{{merged}, results};
 }
@@ -239,6 +229,14 @@ static FailureOr<MergeResult> merge(Op op, OpBuilder &b, Location loc,
       SmallVector<OpFoldResult> &extent) {                                     \
     return placeResult(*this, b, number, offsets, sizes, begin, extent);       \
   }                                                                            \
+  LogicalResult OP::getIterationDomainTileFromResultTile(                      \
+      OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> begin,             \
+      ArrayRef<OpFoldResult> extent, SmallVectorImpl<OpFoldResult> &offsets,   \
+      SmallVectorImpl<OpFoldResult> &sizes) {                                  \
+    return getLoopTile(getOperation()->getResult(number),                      \
+                       getStateAxes(number), getIterationDomain(b), begin,     \
+                       extent, offsets, sizes);                                \
+  }                                                                            \
   FailureOr<TilingResult> OP::generateResultTileValue(                         \
       OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,           \
       ArrayRef<OpFoldResult> sizes) {                                          \
@@ -247,7 +245,8 @@ static FailureOr<MergeResult> merge(Op op, OpBuilder &b, Location loc,
     FailureOr<TilingResult> whole =                                            \
         tile(*this, b, {offsets[0], offsets[row], keys.offset},                \
              {sizes[0], sizes[row], keys.size});                               \
-    return TilingResult{whole->tiledOps, {whole->tiledValues[number]},         \
+    return TilingResult{whole->tiledOps,                                       \
+                        {whole->tiledValues[number]},                          \
                         whole->generatedSlices};                               \
   }                                                                            \
   FailureOr<SmallVector<Value>> OP::generateInitialTensorForPartialReduction(  \
@@ -281,6 +280,13 @@ RT_SWEEP_TILING(ReduceSweepOp)
 //===----------------------------------------------------------------------===//
 // rt.finalize: rows are independent.
 //===----------------------------------------------------------------------===//
+
+/// Of signals, norm, indices, log-sums.
+static SmallVector<Axis> getFinishAxes(unsigned number) {
+  if (number == 1)
+    return {Batch, Row};
+  return {Batch, Row, Whole};
+}
 
 SmallVector<utils::IteratorType> FinalizeOp::getLoopIteratorTypes() {
   return SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel);
@@ -329,9 +335,15 @@ LogicalResult FinalizeOp::getResultTilePosition(
     OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &begin,
     SmallVector<OpFoldResult> &extent) {
-  SmallVector<Axis> axes = number == 1 ? SmallVector<Axis>{Batch, Row}
-                                       : SmallVector<Axis>{Batch, Row, Whole};
   Slicer(b, getLoc(), offsets, sizes)
-      .position(getResult(number), axes, begin, extent);
+      .position(getResult(number), getFinishAxes(number), begin, extent);
   return success();
+}
+
+LogicalResult FinalizeOp::getIterationDomainTileFromResultTile(
+    OpBuilder &b, unsigned number, ArrayRef<OpFoldResult> begin,
+    ArrayRef<OpFoldResult> extent, SmallVectorImpl<OpFoldResult> &offsets,
+    SmallVectorImpl<OpFoldResult> &sizes) {
+  return getLoopTile(getResult(number), getFinishAxes(number),
+                     getIterationDomain(b), begin, extent, offsets, sizes);
 }

@@ -34,8 +34,6 @@ OpOperand *raytention::tile::getInit(Operation *op, unsigned result) {
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
     return destination.getDpsInitOperand(result);
   return llvm::TypeSwitch<Operation *, OpOperand *>(op)
-      .Case<SumDifferencesOp, CopyGradOp>(
-          [](auto op) { return &op.getSumsInMutable(); })
       .Case([](ScatterAddOp op) { return &op.getInitMutable(); })
       .Case([&](WeighGradOp op) -> OpOperand * {
         return result == 2 ? op.getFloatsInMutable().begin() : nullptr;

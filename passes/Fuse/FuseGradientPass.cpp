@@ -1,4 +1,4 @@
-//===- FuseGradientPass.cpp - one body per chunk of a gradient -----*- C++
+//===- FuseGradientPass.cpp - a gradient's products, once ---------*- C++
 //-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
@@ -30,7 +30,7 @@ namespace {
 /// The loops of every product here.
 enum Loop : unsigned { Batch, Channel, Row, Key, Width };
 
-/// Builds the fused body of one sweep.
+/// Builds what one sweep does.
 class BodyBuilder {
 public:
   BodyBuilder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
@@ -65,26 +65,27 @@ public:
                     {Batch, Key, Width}, zeros, {Batch, Channel, Row, Key});
   }
 
-  /// The weights and coefficients of the chunk of `op`; the query side keeps
-  /// `accumulators`, the key side none.
+  /// The weights and coefficients of the pairs of `op`, added up in
+  /// `accumulators` if there are any.
   template <typename Op>
-  WeighGradOp weigh(Op op, Value products, PairSide side, Value accumulators) {
+  WeighGradOp weigh(Op op, Value products, Value accumulators) {
     return WeighGradOp::create(
         b, loc, products.getType(), op.getDistances().getType(),
-        accumulators ? accumulators.getType() : Type(),
-        PairSideAttr::get(b.getContext(), side), op.getDistances(),
+        accumulators ? accumulators.getType() : Type(), op.getDistances(),
         op.getRows(), products, op.getTau(), op.getGammas(), op.getRow(),
-        op.getKey(), accumulators, op.getChannelsAttr(), op.getMetricAttr(),
-        op.getMaskAttr());
+        op.getKey(), op.getLengths(), accumulators, op.getChannelsAttr(),
+        op.getMetricAttr(), op.getMaskAttr());
   }
 
-  /// Coefficients times differences of the chunk's queries and keys.
-  Value sumDifferences(WeighGradOp weights, DistanceOp distance, Value sums) {
+  /// Coefficients times differences of the queries and keys.
+  Value sumDifferences(PairSide side, WeighGradOp weights, DistanceOp distance,
+                       Value sums) {
     return SumDifferencesOp::create(
-        b, loc, sums.getType(), weights.getSideAttr(),
-        weights.getCoefficients(), distance.getQueries(), distance.getKeys(),
-        distance.getDistances(), sums, distance.getMetricAttr(),
-        distance.getPrecisionAttr());
+               b, loc, sums.getType(), PairSideAttr::get(b.getContext(), side),
+               weights.getCoefficients(), distance.getQueries(),
+               distance.getKeys(), distance.getDistances(), sums,
+               distance.getMetricAttr(), distance.getPrecisionAttr())
+        .getSums();
   }
 
 private:
@@ -129,59 +130,70 @@ struct FuseGradientPass
     }
   }
 
-  /// Distances of one chunk: from rt.distance, bounded along `axis`.
-  static FailureOr<DistanceOp> getDistance(Operation *op, Value distances,
-                                           int64_t axis, StringRef pass) {
-    auto distance = distances.getDefiningOp<DistanceOp>();
-    if (!distance)
-      return op->emitOpError() << "expected its distances from rt.distance";
-    OpFoldResult size = findSize(distances, axis);
-    if (size && getConstantBound(size))
+  static FailureOr<DistanceOp> getDistance(Operation *op, Value distances) {
+    if (auto distance = distances.getDefiningOp<DistanceOp>())
       return distance;
-    return op->emitOpError()
-           << "expected axis " << axis
-           << " of its distances to have a constant bound (run --" << pass
-           << "), got " << distances.getType();
+    return op->emitOpError() << "expected its distances from rt.distance";
+  }
+
+  /// The pairs of the other sweep, if they are those of `op`.
+  static WeighGradOp findPairs(KeyGradSweepOp op) {
+    for (Operation *user : op.getDistances().getUsers()) {
+      auto pairs = dyn_cast<WeighGradOp>(user);
+      auto describe = [](auto op) {
+        return std::tuple(op.getRows(), op.getTau(), op.getGammas(),
+                          op.getRow(), op.getKey(), op.getLengths(),
+                          op.getChannelsAttr(), op.getMetricAttr(),
+                          op.getMaskAttr());
+      };
+      if (pairs && pairs->getBlock() == op->getBlock() &&
+          pairs->isBeforeInBlock(op) && describe(pairs) == describe(op))
+        return pairs;
+    }
+    return {};
   }
 
   LogicalResult fuse(QueryGradSweepOp op) {
-    FailureOr<DistanceOp> distance =
-        getDistance(op, op.getDistances(), 2, "rt-chunk-keys");
+    FailureOr<DistanceOp> distance = getDistance(op, op.getDistances());
     if (failed(distance))
       return failure();
     IRRewriter rewriter(op);
     BodyBuilder body(rewriter, op.getLoc());
     Value products =
         body.buildProducts(op.getStack(), op.getKeys(), op.getDistances());
-    WeighGradOp weights =
-        body.weigh(op, products, PairSide::Query, op.getFloatsIn());
-    Value sums = body.sumDifferences(weights, *distance, op.getSumsIn());
+    WeighGradOp weights = body.weigh(op, products, op.getFloatsIn());
+    Value sums = body.sumDifferences(PairSide::Query, weights, *distance,
+                                     op.getSumsIn());
     rewriter.replaceOp(op, {weights.getFloats(), sums});
     return success();
   }
 
   LogicalResult fuse(KeyGradSweepOp op) {
-    FailureOr<DistanceOp> distance =
-        getDistance(op, op.getDistances(), 1, "rt-tile-keys");
+    FailureOr<DistanceOp> distance = getDistance(op, op.getDistances());
     if (failed(distance))
       return failure();
     IRRewriter rewriter(op);
     BodyBuilder body(rewriter, op.getLoc());
-    Value products = body.buildProducts(op.getStack(), distance->getKeys(),
-                                        op.getDistances());
-    WeighGradOp weights = body.weigh(op, products, PairSide::Key, Value());
+    WeighGradOp weights = findPairs(op);
+    if (!weights)
+      weights =
+          body.weigh(op,
+                     body.buildProducts(op.getStack(), distance->getKeys(),
+                                        op.getDistances()),
+                     Value());
     Value sums = op.getSumsIn();
     if (GradientLayout layout = GradientLayout::get(op.getChannels());
         layout.numWeighted > 0)
       sums = body.contract(weights.getWeights(), {Batch, Channel, Row, Key},
                            op.getStack(), {Batch, Channel, Row, Width}, sums,
                            {Batch, Key, Width});
-    sums = body.sumDifferences(weights, *distance, sums);
+    sums = body.sumDifferences(PairSide::Key, weights, *distance, sums);
     if (getNumCopies(op.getChannels()) > 0)
       sums = CopyGradOp::create(rewriter, op.getLoc(), sums.getType(),
                                 op.getRows(), op.getSignals(), op.getGradient(),
                                 op.getIndices(), op.getKey(), sums,
-                                op.getChannelsAttr());
+                                op.getChannelsAttr())
+                 .getSums();
     rewriter.replaceOp(op, sums);
     return success();
   }

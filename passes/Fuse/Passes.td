@@ -12,13 +12,12 @@
 include "mlir/Pass/PassBase.td"
 
 def FuseChannelsPass : Pass<"rt-fuse-channels", "::mlir::func::FuncOp"> {
-  let summary = "one matrix product per chunk for all weighted channels";
+  let summary = "one matrix product for all weighted channels";
   let description = [{
     Where a reduce sweep adds to weighted sums, the weights of all C weighted
-    channels are stacked and multiplied with the chunk's keys once. What is left
-    of the sweep updates the scalar state, and is dropped where there is none.
-    Sweeps over all keys are split alike, for loops that come later (family
-    stored); the CPU then refuses weights of keys without a constant bound.
+    channels are stacked and multiplied with the keys once. What is left of the
+    sweep updates the scalar state, and is dropped where there is none. No loops
+    yet: a schedule places the products in loops of its own.
 
     Before:
     ```mlir
@@ -43,26 +42,28 @@ def FuseChannelsPass : Pass<"rt-fuse-channels", "::mlir::func::FuncOp"> {
 }
 
 def FuseGradientPass : Pass<"rt-fuse-gradient", "::mlir::func::FuncOp"> {
-  let summary = "one body per chunk of a gradient: products and weights";
+  let summary = "a gradient's products, once for both sides";
   let description = [{
-    A gradient's sweep over a chunk becomes one product of the stacked gradients
-    of all weighted channels with the chunk's keys, the weights and coefficients
-    of its pairs, and what adds them up: coefficients times differences of queries
-    and keys, for the key side after a product of the weights with the stack.
-    Copies add theirs last. The two sweeps stand apart: run it after
-    --rt-chunk-keys and --rt-tile-keys.
+    A gradient's sweeps become one product of the stacked gradients of all
+    weighted channels with the keys, the weights and coefficients of the pairs,
+    and what adds them up: coefficients times differences of queries and keys, for
+    the key side after a product of the weights with the stack. Copies add theirs
+    last. Both sides read the same pairs; whether they are stored or computed
+    again is a schedule's.
 
     Before:
     ```mlir
-    %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) copies(%y, %dy, %x) ...
+    %f, %s = rt.query_grad_sweep [...] ins(%d, %rows, %stack, %k) ...
+    %t = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) copies(%y, %dy, %x) ...
     ```
     After:
     ```mlir
     %g = linalg.contract ins(%stack, %k) outs(%zeros)
-    %w, %c = rt.weigh_grad <key> [...] ins(%d, %rows, %g) ...
-    %s1 = linalg.contract ins(%w, %stack) outs(%s0)
-    %s2 = rt.sum_differences <key> (%c, %q, %k) near(%d) outs(%s1)
-    %s = rt.copy_grad [...] (%rows, %y, %dy, %x) at(%j) outs(%s2)
+    %w, %c, %f = rt.weigh_grad [...] ins(%d, %rows, %g) ... outs(%f0)
+    %s = rt.sum_differences <query> (%c, %q, %k) near(%d) outs(%s0)
+    %t1 = linalg.contract ins(%w, %stack) outs(%t0)
+    %t2 = rt.sum_differences <key> (%c, %q, %k) near(%d) outs(%t1)
+    %t = rt.copy_grad [...] (%rows, %y, %dy, %x) at(%c0) outs(%t2)
     ```
   }];
   let dependentDialects = ["::raytention::RayTentionDialect",

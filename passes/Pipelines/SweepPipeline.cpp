@@ -28,28 +28,26 @@ void raytention::buildSweepStage(OpPassManager &pm) {
   pm.addPass(createVerifyStagePass("sweeps"));
 }
 
+void raytention::buildProductStage(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFuseChannelsPass());
+  pm.addNestedPass<func::FuncOp>(createFuseGradientPass());
+  pm.addPass(createVerifyStagePass("products"));
+}
+
 void raytention::buildTileStage(OpPassManager &pm, const TileOptions &options) {
-  TileQueriesPassOptions queries;
-  queries.queryTile = options.queryTile;
-  TileKeysPassOptions keys;
-  keys.keyChunk = options.keyChunk;
-  keys.queryTile = options.queryTile;
+  TileTasksPassOptions tasks;
+  tasks.queryTile = options.queryTile;
+  tasks.keyChunk = options.keyChunk;
   SplitKeysPassOptions split;
   split.ways = options.splitKeys;
   ChunkKeysPassOptions chunk;
   chunk.keyChunk = options.keyChunk;
+  chunk.queryTile = options.queryTile;
   chunk.scores = options.scores;
-  pm.addNestedPass<func::FuncOp>(createTileQueriesPass(queries));
-  pm.addNestedPass<func::FuncOp>(createTileKeysPass(keys));
+  pm.addNestedPass<func::FuncOp>(createTileTasksPass(tasks));
   pm.addNestedPass<func::FuncOp>(createSplitKeysPass(split));
   pm.addNestedPass<func::FuncOp>(createChunkKeysPass(chunk));
   pm.addPass(createVerifyStagePass("tiled"));
-}
-
-void raytention::buildFuseStage(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createFuseChannelsPass());
-  pm.addNestedPass<func::FuncOp>(createFuseGradientPass());
-  pm.addPass(createVerifyStagePass("fused"));
 }
 
 namespace {
@@ -79,8 +77,8 @@ void raytention::registerStreamPipeline() {
       "rt-stream", "rt.attend as tiled and fused sweeps over its keys",
       [](OpPassManager &pm, const StreamOptions &options) {
         buildSweepStage(pm);
+        buildProductStage(pm);
         buildTileStage(pm, {options.queryTile, options.keyChunk,
                             options.splitKeys, options.scores});
-        buildFuseStage(pm);
       });
 }

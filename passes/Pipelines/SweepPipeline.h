@@ -24,15 +24,17 @@ struct TileOptions {
   ScoreChoice scores = ScoreChoice::FromSchedule;
 };
 
-/// Stage 1: a function @NAME_backward beside each @NAME that holds an attention.
+/// Stage 1: a function @NAME_backward beside each @NAME that holds an
+/// attention.
 void buildGradientStage(mlir::OpPassManager &pm);
 
 /// Stage 0 to 2: rt.attend becomes sweeps on whole tensors.
 void buildSweepStage(mlir::OpPassManager &pm);
-/// Stage 2 to 3: loops over batch, rows, key ranges and chunks.
+/// Stage 2 to 3: products apart, still on whole tensors, for all schedules.
+void buildProductStage(mlir::OpPassManager &pm);
+/// Stage 3 to 4: loops over batch, rows, key ranges and chunks, as the schedule
+/// of each function says.
 void buildTileStage(mlir::OpPassManager &pm, const TileOptions &options = {});
-/// Stage 3 to 4: what a chunk does for several channels is done once.
-void buildFuseStage(mlir::OpPassManager &pm);
 
 /// `--rt-stream`: all of the above.
 void registerStreamPipeline();

@@ -29,6 +29,17 @@ struct Stage {
   SmallVector<StringRef> dialects, ops;
 };
 
+/// Whole or in loops.
+SmallVector<StringRef> getProductOps() {
+  return {"linalg.fill",    "linalg.contract",    "linalg.yield",
+          "rt.lookup",      "rt.distance",        "rt.init",
+          "rt.score_sweep", "rt.reduce_sweep",    "rt.weigh",
+          "rt.merge",       "rt.finalize",        "rt.grad_rows",
+          "rt.weigh_grad",  "rt.sum_differences", "rt.copy_grad",
+          "rt.query_grad",  "rt.key_grad",        "rt.parameter_grad",
+          "rt.scatter_add"};
+}
+
 const SmallVector<Stage> &getStages() {
   static const SmallVector<Stage> stages = {
       {"attention",
@@ -47,19 +58,12 @@ const SmallVector<Stage> &getStages() {
         "rt.score_sweep", "rt.reduce_sweep", "rt.merge", "rt.finalize",
         "rt.grad_rows", "rt.query_grad_sweep", "rt.key_grad_sweep",
         "rt.query_grad", "rt.key_grad", "rt.parameter_grad", "rt.scatter_add"}},
+      {"products",
+       {"builtin", "func", "arith", "tensor", "scf", "affine"},
+       getProductOps()},
       {"tiled",
        {"builtin", "func", "arith", "tensor", "scf", "affine"},
-       {"linalg.fill", "linalg.yield", "rt.lookup", "rt.distance", "rt.init",
-        "rt.score_sweep", "rt.reduce_sweep", "rt.merge", "rt.finalize",
-        "rt.grad_rows", "rt.query_grad_sweep", "rt.key_grad_sweep",
-        "rt.query_grad", "rt.key_grad", "rt.parameter_grad", "rt.scatter_add"}},
-      {"fused",
-       {"builtin", "func", "arith", "tensor", "scf", "affine"},
-       {"linalg.fill", "linalg.contract", "linalg.yield", "rt.lookup",
-        "rt.distance", "rt.init", "rt.score_sweep", "rt.reduce_sweep",
-        "rt.weigh", "rt.merge", "rt.finalize", "rt.grad_rows", "rt.weigh_grad",
-        "rt.sum_differences", "rt.copy_grad", "rt.query_grad", "rt.key_grad",
-        "rt.parameter_grad", "rt.scatter_add"}},
+       getProductOps()},
       {"kernels",
        {"builtin", "func", "arith", "scf", "memref", "gpu", "rt_tile"},
        {"linalg.fill", "linalg.contract", "linalg.yield", "rt.lookup",

@@ -98,8 +98,9 @@ static OpFoldResult findInitSize(InitOp op, int64_t axis) {
                                                    : OpFoldResult();
 }
 
-/// A size read off another tensor is that tensor's.
-static OpFoldResult resolveSize(OpFoldResult size) {
+static OpFoldResult findProducedSize(OpResult result, int64_t axis);
+
+OpFoldResult raytention::resolveSize(OpFoldResult size) {
   auto value = dyn_cast_if_present<Value>(size);
   auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
   std::optional<int64_t> axis = dim ? dim.getConstantIndex() : std::nullopt;
@@ -108,8 +109,6 @@ static OpFoldResult resolveSize(OpFoldResult size) {
   OpFoldResult source = findSize(dim.getSource(), *axis);
   return source ? source : size;
 }
-
-static OpFoldResult findProducedSize(OpResult result, int64_t axis);
 
 OpFoldResult raytention::findSize(Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -135,6 +134,17 @@ static OpFoldResult findProducedSize(OpResult result, int64_t axis) {
                         : findSize(op.getKeys(), 1);
       })
       .Case([&](InitOp op) { return findInitSize(op, axis); })
+      .Case([&](WeighOp op) {
+        return findSize(op.getDistances(), axis == 0 ? 0 : axis - 1);
+      })
+      .Case([&](GradRowsOp op) {
+        bool isStack = result == op.getStack();
+        return findSize(op.getSignals(), axis == 0 ? 0 : axis - isStack);
+      })
+      .Case([&](WeighGradOp op) {
+        bool isWeights = result == op.getWeights();
+        return findSize(op.getDistances(), axis == 0 ? 0 : axis - isWeights);
+      })
       .Case([&](MergeOp op) {
         Value partial = op->getOperand(result.getResultNumber());
         return findSize(partial, axis == 0 ? 0 : axis + 1);

@@ -27,6 +27,9 @@ std::optional<int64_t> getConstantBound(mlir::OpFoldResult size);
 /// no ops.
 mlir::OpFoldResult findSize(mlir::Value tensor, int64_t axis);
 
+/// A size that was read off a tensor, as the code already names it.
+mlir::OpFoldResult resolveSize(mlir::OpFoldResult size);
+
 /// Like findSize, with a tensor.dim where no producer says.
 mlir::OpFoldResult getSize(mlir::OpBuilder &b, mlir::Location loc,
                            mlir::Value tensor, int64_t axis);

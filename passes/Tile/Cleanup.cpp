@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cleanup.h"
+#include "dialect/RayTention/RayTention.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -37,12 +38,27 @@ static void resolveSizes(func::FuncOp func) {
   });
 }
 
-void raytention::cleanUp(func::FuncOp func) {
-  resolveSizes(func);
+static void eraseUnread(func::FuncOp func) {
   func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();
   });
+}
+
+/// A tile that only gives its pairs needs no accumulators.
+static void dropAccumulators(func::FuncOp func) {
+  PatternRewriter rewriter(func.getContext());
+  func.walk([&](WeighGradOp op) {
+    rewriter.setInsertionPoint(op);
+    (void)WeighGradOp::canonicalize(op, rewriter);
+  });
+}
+
+void raytention::cleanUp(func::FuncOp func) {
+  resolveSizes(func);
+  eraseUnread(func);
+  dropAccumulators(func);
+  eraseUnread(func);
   IRRewriter rewriter(func.getContext());
   DominanceInfo dominance(func);
   eliminateCommonSubExpressions(rewriter, dominance, func);

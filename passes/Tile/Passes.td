@@ -11,23 +11,28 @@
 
 include "mlir/Pass/PassBase.td"
 
-def TileQueriesPass : Pass<"rt-tile-queries", "::mlir::func::FuncOp"> {
-  let summary = "one independent tile of rows per batch entry";
+def TileTasksPass : Pass<"rt-tile-tasks", "::mlir::func::FuncOp"> {
+  let summary = "a parallel loop over the tiles of each finish";
   let description = [{
-    The finish of an attention becomes a parallel loop over batch entries and
-    tiles of rows; its sweeps, distances, lookups and initial states move into
-    the body. Each tile sees the keys `[0, hi)` only, `hi` being what the mask
-    and the sequence's length leave; the sweeps therefore drop their `lengths`.
+    The finish of an attention, of its queries' gradient and of its keys'
+    gradient become each a parallel loop over batch entries and tiles of rows (or
+    chunks of keys); everything that a tile needs, down to the lookups, is
+    computed in the body, by the ops' own tiling. Rows see only the keys `[0,
+    hi)` that the mask and the sequence's length leave; for a chunk of keys, only
+    the rows from the first that sees it to the sequence's end are there. The ops
+    therefore drop their `lengths`.
 
     The tile size is one constant of the function, read by the step and by the
-    row count of the last tile: edit it, and the loop follows. A finish inside
-    an `scf.forall`, or one whose states come from loops, is left alone.
+    size of the last tile: edit it, and the loop follows. A finish inside an
+    `scf.forall` is left alone.
 
     Before:
     ```mlir
     %k = rt.lookup %table[%ids]
     %d = rt.distance %q, %k
     %f, %p = rt.score_sweep [...] ins(%d, ...) at(%off, %c0) lengths(%len) ...
+    %w = rt.weigh [...] ins(%d, %f, ...) at(%off, %c0) lengths(%len)
+    %s = linalg.contract ins(%w, %k) outs(%s0)
     %y, %n, %x = rt.finalize ... at(%off) lengths(%len) outs(%y0, %n0, %x0)
     ```
     After, with query-tile=32:
@@ -46,69 +51,34 @@ def TileQueriesPass : Pass<"rt-tile-queries", "::mlir::func::FuncOp"> {
       %k = rt.lookup %table[%ids_t]
       %d = rt.distance %q_t, %k
       %f, %p = rt.score_sweep [...] ins(%d, ...) at(%row, %c0) ...
-      ...
+      %w = rt.weigh [...] ins(%d, %f, ...) at(%row, %c0)
+      %s = linalg.contract ins(%w, %k) outs(%s0_t)
       %y_t, %n_t, %x_t = rt.finalize ... at(%row) lengths(%len_b) ...
       scf.forall.in_parallel { tensor.parallel_insert_slice ... }
     }
     ```
+
+    Errors: sweeps that still hold their products.
   }];
   let options = [Option<"queryTile", "query-tile", "int64_t", "0",
-    "rows per tile; 0: from rt.schedule of the function, else 32">];
+      "rows per tile; 0: from rt.schedule of the function, else 32">,
+    Option<"keyChunk", "key-chunk", "int64_t", "0",
+      "keys per task of their gradient; 0: from rt.schedule, else 192">];
   let dependentDialects = ["::raytention::RayTentionDialect",
-    "::mlir::arith::ArithDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numTiled", "tiled", "attentions tiled">];
-}
-
-def TileKeysPass : Pass<"rt-tile-keys", "::mlir::func::FuncOp"> {
-  let summary = "the gradient of one independent chunk of keys per task";
-  let description = [{
-    The gradient of the keys becomes a parallel loop over batch entries and
-    chunks of keys, and in it a loop over tiles of the queries that see the
-    chunk: from the first row that the mask lets see it to the sequence's end.
-    What does not depend on the rows, the chunk's lookup above all, stands in
-    front of the inner loop. Both sizes are constants of the function.
-
-    Before:
-    ```mlir
-    %s = rt.key_grad_sweep [...] ins(%d, %rows, %stack, %q) ... outs(%f0, %s0)
-    %dk = rt.key_grad [...] (%s) ... outs(%dk0)
-    ```
-    After, with key-chunk=192 query-tile=32:
-    ```mlir
-    %dk = scf.forall (%b, %j) = (0, 0) to (%B, %T) step (1, %c192)
-        shared_outs(%dka = %dk0) {
-      %n = arith.minsi %left, %c192
-      %k = rt.lookup %table[%ids_c]
-      %s = scf.for %i = %begin to %end step %c32 iter_args(...) {
-        %d_c = rt.distance %q_t, %k
-        %rows, %stack = rt.grad_rows ...
-        rt.key_grad_sweep ...
-      }
-      %dk_c = rt.key_grad [...] (%s) ...
-      scf.forall.in_parallel { tensor.parallel_insert_slice ... }
-    }
-    ```
-  }];
-  let options = [Option<"keyChunk", "key-chunk", "int64_t", "0",
-      "keys per task; 0: from rt.schedule of the function, else 192">,
-    Option<"queryTile", "query-tile", "int64_t", "0",
-      "rows per step; 0: from rt.schedule of the function, else 32">];
-  let dependentDialects = ["::raytention::RayTentionDialect",
-    "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numTiled", "tiled", "gradients tiled">];
+  let statistics = [Statistic<"numTiled", "tiled", "finishes tiled">];
 }
 
 def SplitKeysPass : Pass<"rt-split-keys", "::mlir::func::FuncOp"> {
   let summary = "each sweep over independent key ranges, merged afterwards";
   let description = [{
-    Each sweep becomes a parallel loop over `ways` consecutive ranges of its
-    keys, with partial states; rt.merge makes one state of them. Ranges may be
-    empty. The number of ranges is one constant of the function. Sweeps over a
-    range or over chunks already are left alone.
+    Each sweep of a task becomes a parallel loop over `ways` consecutive ranges
+    of its keys, with partial states; rt.merge makes one state of them. Ranges may
+    be empty. The number of ranges is one constant of the function. Weighted sums
+    are a product's and are not split. Sweeps over a range or over chunks already
+    are left alone.
 
     Before:
     ```mlir
@@ -173,22 +143,26 @@ def TileKernelsPass : Pass<"rt-tile-kernels", "::mlir::func::FuncOp"> {
 }
 
 def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
-  let summary = "each sweep chunk by chunk of keys";
+  let summary = "what adds up over keys or rows, chunk by chunk";
   let description = [{
-    Each sweep becomes a loop over chunks of its keys; the chunk's keys are
-    looked up, and its distances computed once for all channels, inside. The
-    chunk size is one constant of the function.
+    In each task, what adds up over the same keys (or, for a gradient of keys,
+    over the same rows) without needing the end of another sum becomes one loop
+    over chunks. What a chunk needs, its lookup, distances, weights, is computed
+    once in it. Sums of terms that go on with each other share an accumulator.
+    The chunk size is one constant of the function.
 
     With `scores=keep`, the first loop keeps its distances `[1, rows, hi]` and
-    the second one reads them; with `recompute` the second computes them again.
-    Distances are kept where both sweeps read one rt.distance in one block:
-    with split keys they do not, and are recomputed. A reduce sweep that has
-    nothing to reduce (no weighted channel, no own state) leaves no loop.
+    later ones read them; with `recompute` they compute them again: with split
+    keys they always do.
 
     Before:
     ```mlir
+    %k = rt.lookup %table[%ids_t]
+    %d = rt.distance %q_t, %k
     %f, %p = rt.score_sweep [...] ins(%d, %tau, %g) at(%row, %c0) outs(%f0, %p0)
-    %rf, %rp, %s = rt.reduce_sweep [...] ins(%d, %f, %tau, %g) keys(%k) ...
+    %w = rt.weigh [...] ins(%d, %f, %tau, %g) at(%row, %c0)
+    %s = linalg.contract ins(%w, %k) outs(%s0)
+    %rf, %rp = rt.reduce_sweep [...] ins(%d, %f, ...) at(%row, %c0) outs(%rf0, %rp0)
     ```
     After, with key-chunk=192 scores=keep:
     ```mlir
@@ -204,8 +178,10 @@ def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
       %d1 = tensor.insert_slice %d_c into %da[0, 0, %j] [1, %rows, %n] [1, 1, 1]
       scf.yield %f1, %p1, %d1
     }
-    %rf, %rp, %s = scf.for %j = %c0 to %hi step %c192 iter_args(...) {
+    %s, %rf, %rp = scf.for %j = %c0 to %hi step %c192 iter_args(...) {
       %d_c = tensor.extract_slice %d[0, 0, %j] [1, %rows, %n] [1, 1, 1]
+      %w = rt.weigh ...
+      %s1 = linalg.contract ins(%w, %k) outs(%sa)
       ...
     }
     ```
@@ -213,6 +189,8 @@ def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
   let options = [
     Option<"keyChunk", "key-chunk", "int64_t", "0",
       "keys per chunk; 0: from rt.schedule of the function, else 192">,
+    Option<"queryTile", "query-tile", "int64_t", "0",
+      "rows per chunk of a key's gradient; 0: from rt.schedule, else 32">,
     Option<"scores", "scores", "::raytention::ScoreChoice",
       "::raytention::ScoreChoice::FromSchedule",
       "what the reduce sweep reads; not given: from rt.schedule, else keep",
@@ -228,9 +206,8 @@ def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
   let statistics = [
-    Statistic<"numChunked", "chunked", "sweeps cut in chunks">,
-    Statistic<"numKept", "kept", "score sweeps whose distances are kept">,
-    Statistic<"numIdle", "idle", "reduce sweeps with nothing to do, removed">];
+    Statistic<"numChunked", "chunked", "sums cut in chunks">,
+    Statistic<"numKept", "kept", "distances that a loop keeps">];
 }
 
 #endif // RAYTENTION_PASSES_TILE_PASSES

@@ -8,6 +8,7 @@
 
 #include "passes/Tile/ProducerFuser.h"
 #include "dialect/RayTention/RayTention.h"
+#include "dialect/RayTile/Bufferization.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -35,9 +36,35 @@ bool raytention::hasNoElements(Type type) {
   return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
 }
 
-bool raytention::isIdle(Operation *sweep) {
-  return llvm::all_of(cast<DestinationStyleOpInterface>(sweep).getDpsInits(),
-                      [](Value init) { return hasNoElements(init.getType()); });
+std::optional<unsigned> raytention::getSummedLoop(Operation *op) {
+  auto tiled = dyn_cast<TilingInterface>(op);
+  if (!tiled)
+    return std::nullopt;
+  // The result of a product that rt.weigh_grad reads has an entry per pair.
+  if (isa<linalg::ContractOp>(op) &&
+      llvm::any_of(op->getUsers(), llvm::IsaPred<WeighGradOp>))
+    return std::nullopt;
+  std::optional<unsigned> summed;
+  for (auto [loop, kind] : llvm::enumerate(tiled.getLoopIteratorTypes()))
+    if (kind == utils::IteratorType::reduction)
+      summed = loop;
+  return summed;
+}
+
+bool raytention::isTotal(OpResult result) {
+  return tile::getInit(result.getOwner(), result.getResultNumber()) &&
+         getSummedLoop(result.getOwner());
+}
+
+LoopSizes raytention::getLoopSizes(OpBuilder &b, TilingInterface op) {
+  LoopSizes sizes;
+  for (const Range &range : op.getIterationDomain(b)) {
+    OpFoldResult size = range.size;
+    if (isa<Value>(size))
+      size = getValueOrCreateConstantIndexOp(b, op.getLoc(), resolveSize(size));
+    sizes.push_back(size);
+  }
+  return sizes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,9 +128,21 @@ static Value makeEmpty(OpBuilder &b, tensor::ExtractSliceOp slice) {
 // Producers
 //===----------------------------------------------------------------------===//
 
-void ProducerFuser::setTile(Operation *whole, ValueRange tile) {
-  for (auto [from, to] : llvm::zip(whole->getResults(), tile))
-    tiles[from] = to;
+void ProducerFuser::setTile(TilingInterface whole, Operation *tile,
+                            ArrayRef<OpFoldResult> offsets,
+                            ArrayRef<OpFoldResult> sizes) {
+  for (OpResult result : whole->getResults()) {
+    unsigned number = result.getResultNumber();
+    if (number >= tile->getNumResults())
+      continue;
+    SmallVector<OpFoldResult> begin, extent;
+    if (failed(whole.getResultTilePosition(rewriter, number, offsets, sizes,
+                                           begin, extent)))
+      continue;
+    for (OpFoldResult &size : extent)
+      size = resolveSize(size);
+    tiles.push_back({result, begin, extent, tile->getResult(number)});
+  }
 }
 
 void ProducerFuser::fuse(ArrayRef<Operation *> slices) {
@@ -122,8 +161,6 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
   Value source = slice.getSource();
   while (auto cast = source.getDefiningOp<tensor::CastOp>())
     source = cast.getSource();
-  if (Value tile = tiles.lookup(source))
-    return tile;
   if (isWhole(slice))
     return slice.getSource();
   auto producer = dyn_cast<OpResult>(source);
@@ -131,11 +168,8 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
     if (Value tile = findTile(slice, producer))
       return tile;
     rewriter.setInsertionPoint(slice);
-    if (Value tile = produce(slice, producer)) {
-      fused.push_back(
-          {producer, slice.getMixedOffsets(), slice.getMixedSizes(), tile});
+    if (Value tile = produce(slice, producer))
       return tile;
-    }
   }
   if (hasNoElements(source.getType()) || hasNoElements(slice.getType())) {
     rewriter.setInsertionPoint(slice);
@@ -146,11 +180,14 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
 }
 
 Value ProducerFuser::findTile(tensor::ExtractSliceOp slice, OpResult producer) {
-  for (const Fused &known : fused)
+  SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
+  for (OpFoldResult &size : sizes)
+    size = resolveSize(size);
+  for (const Tile &known : tiles)
     if (known.whole == producer &&
         isEqualConstantIntOrValueArray(known.offsets,
                                        slice.getMixedOffsets()) &&
-        isEqualConstantIntOrValueArray(known.sizes, slice.getMixedSizes()))
+        isEqualConstantIntOrValueArray(known.sizes, sizes))
       return known.tile;
   return {};
 }
@@ -163,20 +200,32 @@ static Value fillSlice(OpBuilder &b, tensor::ExtractSliceOp slice,
       .getResult(0);
 }
 
-/// What starts from nothing is computed for the tile alone; sweeps and finishes
-/// are tiled by the passes that know their loops.
+/// The part of the producer that gives the slice.
 Value ProducerFuser::produce(tensor::ExtractSliceOp slice, OpResult producer) {
   Operation *op = producer.getOwner();
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fillSlice(rewriter, slice, fill);
   auto whole = dyn_cast<TilingInterface>(op);
-  if (!whole || isa<DestinationStyleOpInterface>(op))
+  if (!whole || (filter && !filter(producer)))
     return {};
-  FailureOr<TilingResult> tile = whole.generateResultTileValue(
-      rewriter, producer.getResultNumber(), slice.getMixedOffsets(),
-      slice.getMixedSizes());
+  LoopSizes offsets, sizes;
+  unsigned number = producer.getResultNumber();
+  if (failed(whole.getIterationDomainTileFromResultTile(
+          rewriter, number, slice.getMixedOffsets(), slice.getMixedSizes(),
+          offsets, sizes)))
+    return {};
+  for (OpFoldResult &size : sizes)
+    size = resolveSize(size);
+  if (clip)
+    clip(producer, offsets, sizes);
+  FailureOr<TilingResult> tile =
+      whole.getTiledImplementation(rewriter, offsets, sizes);
   if (failed(tile))
     return {};
+  Operation *tiled = tile->tiledOps.front();
+  setTile(whole, tiled, offsets, sizes);
+  if (listener)
+    listener(tiled);
   fuse(tile->generatedSlices);
-  return tile->tiledValues.front();
+  return tiled->getResult(number);
 }

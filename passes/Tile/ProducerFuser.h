@@ -14,29 +14,50 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
+#include <functional>
+#include <optional>
+
 namespace raytention {
 
+using LoopSizes = llvm::SmallVector<mlir::OpFoldResult>;
+
 /// Replaces the slices that a tiled op reads by the tiled producer: what a
-/// loop body needs is then computed in it, once. Known tiles (of ops that the
-/// caller tiled himself) are used where a slice of the whole is read.
+/// loop body needs is then computed in it, once.
 class ProducerFuser {
 public:
-  explicit ProducerFuser(mlir::RewriterBase &rewriter) : rewriter(rewriter) {}
+  /// Which producers are fused; all by default.
+  using Filter = std::function<bool(mlir::OpResult)>;
+  /// What of a producer's loops is computed, where that is less than what is
+  /// read of it.
+  using Clip = std::function<void(mlir::OpResult producer, LoopSizes &offsets,
+                                  LoopSizes &sizes)>;
+  /// Called for every tile that is made.
+  using Listener = std::function<void(mlir::Operation *tile)>;
 
-  /// Declares the results of `tile` to be the tile of the results of `whole`.
-  void setTile(mlir::Operation *whole, mlir::ValueRange tile);
+  explicit ProducerFuser(mlir::RewriterBase &rewriter, Filter filter = {},
+                         Clip clip = {}, Listener listener = {})
+      : rewriter(rewriter), filter(std::move(filter)), clip(std::move(clip)),
+        listener(std::move(listener)) {}
+
+  /// Declares the results of `tile` to be those of `whole` at a part of its
+  /// loops.
+  void setTile(mlir::TilingInterface whole, mlir::Operation *tile,
+               llvm::ArrayRef<mlir::OpFoldResult> offsets,
+               llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
   /// Fuses the producers of all `slices`, and theirs in turn; erases slices
   /// that are no longer read.
   void fuse(llvm::ArrayRef<mlir::Operation *> slices);
 
-private:
-  struct Fused {
+  struct Tile {
     mlir::OpResult whole;
-    llvm::SmallVector<mlir::OpFoldResult> offsets, sizes;
+    LoopSizes offsets, sizes;
     mlir::Value tile;
   };
+  /// What was declared or fused so far, in this order.
+  llvm::ArrayRef<Tile> getTiles() const { return tiles; }
 
+private:
   mlir::Value fuseOne(mlir::tensor::ExtractSliceOp slice);
   mlir::Value produce(mlir::tensor::ExtractSliceOp slice,
                       mlir::OpResult producer);
@@ -44,9 +65,23 @@ private:
                        mlir::OpResult producer);
 
   mlir::RewriterBase &rewriter;
-  llvm::DenseMap<mlir::Value, mlir::Value> tiles;
-  llvm::SmallVector<Fused> fused;
+  Filter filter;
+  Clip clip;
+  Listener listener;
+  llvm::SmallVector<Tile> tiles;
 };
+
+/// The loop of a tiled op that its result is summed over, if there is one: what
+/// passes by, rows or keys. Products of pairs are no sums of them.
+std::optional<unsigned> getSummedLoop(mlir::Operation *op);
+
+/// Whether a result is there only when all has been added up; else it is there
+/// part by part.
+bool isTotal(mlir::OpResult result);
+
+/// An op's loops as the code already names them; static sizes only where the
+/// types have them.
+LoopSizes getLoopSizes(mlir::OpBuilder &b, mlir::TilingInterface op);
 
 /// `value` as `type`, by a tensor.cast where static sizes differ.
 mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
@@ -56,9 +91,6 @@ mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
 /// (their offset 0 is out of bounds), so none are left: an empty tensor stands
 /// for what is read, and nothing is inserted.
 bool hasNoElements(mlir::Type type);
-/// Whether keys change nothing in a sweep: none of its states has elements.
-bool isIdle(mlir::Operation *sweep);
-
 /// A new op `op` with other initial values, for a body whose block arguments
 /// stand for them.
 mlir::Operation *cloneOnto(mlir::OpBuilder &b, mlir::Operation *op,

@@ -130,7 +130,7 @@ struct SplitKeysPass
       return signalPassFailure();
     SmallVector<PartialReductionOpInterface> sweeps;
     func.walk([&](Operation *op) {
-      if (isa<ScoreSweepOp, ReduceSweepOp>(op) && !isPart(op) && !isIdle(op) &&
+      if (isa<ScoreSweepOp, ReduceSweepOp>(op) && !isPart(op) &&
           !isa<scf::ForOp>(op->getParentOp()))
         sweeps.push_back(cast<PartialReductionOpInterface>(op));
     });

@@ -125,12 +125,9 @@ StringRef raytention::findStreamingStage(ModuleOp module,
                                          const CompileOptions &options) {
   if (options.backward && !module.lookupSymbol(kBackwardName))
     return "gradient";
-  bool hasAttend = false, hasLoop = false;
-  module.lookupSymbol(kAttendName)->walk([&](Operation *op) {
-    hasAttend |= isa<AttendOp>(op);
-    hasLoop |= isa<LoopLikeOpInterface>(op);
-  });
-  return hasAttend ? "sweeps" : hasLoop ? "fused" : "tiled";
+  bool hasAttend = false;
+  module.lookupSymbol(kAttendName)->walk([&](AttendOp) { hasAttend = true; });
+  return hasAttend ? "sweeps" : "products";
 }
 
 const CompileTarget &raytention::getCpuTarget() {

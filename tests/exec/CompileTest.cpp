@@ -199,8 +199,8 @@ TEST(Compile, AModuleOfAnyStageCompiles) {
     spec.channels = {"centroid", "top:1", "spread"};
     auto stages =
         target == TargetKind::Cpu
-            ? std::vector<std::string>{"attention", "sweeps", "tiled",
-                                       "fused",     "cpu",    "llvm"}
+            ? std::vector<std::string>{"attention", "sweeps", "products",
+                                       "tiled",     "cpu",    "llvm"}
             : std::vector<std::string>{"attention", "reference", "cpu", "llvm"};
     for (const std::string &stage : stages) {
       std::string text = llvm::cantFail(printStage(spec, options, stage));
@@ -216,8 +216,8 @@ TEST(Compile, AModuleOfAnyStageOfAGradientCompiles) {
   options.backward = true;
   AttentionSpec spec = getSpec();
   spec.channels = {"centroid", "top:1", "spread"};
-  for (const char *stage :
-       {"attention", "gradient", "sweeps", "tiled", "fused", "cpu", "llvm"}) {
+  for (const char *stage : {"attention", "gradient", "sweeps", "products",
+                            "tiled", "cpu", "llvm"}) {
     std::string text = llvm::cantFail(printStage(spec, options, stage));
     auto attention = Attention::compileModule(text, spec, options);
     EXPECT_TRUE(bool(attention))

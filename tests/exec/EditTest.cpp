@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each edit is made on the stage "fused" of each target, or on the plan of a
+// Each edit is made on the stage "tiled" of each target, or on the plan of a
 // device, and compared with what the edited stage means. Expected values come
 // from the reference on inputs that are changed alike, never from the target
 // that is tested.

@@ -181,12 +181,13 @@ TEST(PlanTarget, SaysWhatIsMissing) {
 
 TEST(PlanTarget, PrintsItsStages) {
   CompileOptions options = forTarget(TargetKind::Simt);
-  for (const char *stage : {"attention", "sweeps", "tiled"})
+  for (const char *stage : {"attention", "sweeps", "products", "tiled"})
     EXPECT_TRUE(bool(printStage(centroidSpec(), options, stage))) << stage;
   std::string message =
       llvm::toString(printStage(centroidSpec(), options, "llvm").takeError());
   EXPECT_EQ(
-      message.rfind("expected a stage out of attention, sweeps, tiled", 0), 0u)
+      message.rfind("expected a stage out of attention, sweeps, products", 0),
+      0u)
       << message;
 }
 

@@ -36,7 +36,7 @@ struct StageEdit {
   /// What the edited stage means, computed from changed inputs.
   EditResult (*meaning)(EditProblem &);
   Outcome cpu, fused, stored;
-  const char *stage = "fused"; ///< that is edited
+  const char *stage = "tiled"; ///< that is edited
 };
 
 /// Edits of a plan.

@@ -57,21 +57,21 @@ ToolOutput runText(const std::string &text, const std::string &channels) {
 } // namespace
 
 TEST(StageEdit, EveryStageRunsAsPrinted) {
-  for (const char *stage : {"attention", "sweeps", "tiled", "fused"}) {
+  for (const char *stage : {"attention", "sweeps", "products", "tiled"}) {
     ToolOutput output = runText(print(stage), "centroid,predecessor,top:1");
     EXPECT_EQ(output.code, 0) << stage << ": " << output.out << output.err;
   }
 }
 
 TEST(StageEdit, AnotherChunkGivesTheSameSignals) {
-  std::string text = print("fused");
+  std::string text = print("tiled");
   ASSERT_EQ(replaceAll(text, "arith.constant 192 :", "arith.constant 50 :"), 1);
   ToolOutput output = runText(text, "centroid,predecessor,top:1");
   EXPECT_EQ(output.code, 0) << output.out << output.err;
 }
 
 TEST(StageEdit, AnotherTileGivesTheSameSignals) {
-  std::string text = print("fused");
+  std::string text = print("tiled");
   ASSERT_EQ(replaceAll(text, "arith.constant 32 :", "arith.constant 20 :"), 1);
   ToolOutput output = runText(text, "centroid,predecessor,top:1");
   EXPECT_EQ(output.code, 0) << output.out << output.err;
@@ -95,7 +95,7 @@ TEST(StageEdit, SizesThatCannotBeAreRefused) {
   for (const char *constant : {"192", "32"})
     for (const char *value :
          {"0", "-1", "576460752303423488", "9223372036854775807"}) {
-      std::string text = print("fused"), from = "arith.constant ";
+      std::string text = print("tiled"), from = "arith.constant ";
       from += constant;
       ASSERT_EQ(replaceAll(text, from + " :",
                            std::string("arith.constant ") + value + " :"),
@@ -138,7 +138,7 @@ TEST(StageEdit, SomeChannelsReadTheStatesOfAll) {
                           "#rt.decay<backward, 0>]",
                     some = "[#rt.entropy, #rt.centroid, "
                            "#rt.decay<backward, 0>]";
-  for (const char *stage : {"sweeps", "fused"}) {
+  for (const char *stage : {"sweeps", "tiled"}) {
     std::string text = print(stage, spec);
     for (auto [from, to] :
          {std::pair("rt.init <reduce> " + all, "rt.init <reduce> " + some),
@@ -146,7 +146,7 @@ TEST(StageEdit, SomeChannelsReadTheStatesOfAll) {
           {" of " + all + " score",
            " of " + all + " reduced " + some + " score"}})
       ASSERT_EQ(replaceAll(text, from, to), 1) << stage << ": " << from;
-    if (stage == std::string("fused"))
+    if (stage == std::string("tiled"))
       ASSERT_EQ(replaceAll(text, "rt.weigh " + all,
                            "rt.weigh " + some + " of " + all),
                 1);

@@ -19,9 +19,9 @@ namespace {
 
 class PairProgram {
 public:
-  PairProgram(ElementBuilder &b, const GradientLayout &layout, PairSide side,
-              const PairSource &source, ValueRange sums)
-      : b(b), layout(layout), isQuery(side == PairSide::Query), source(source),
+  PairProgram(ElementBuilder &b, const GradientLayout &layout,
+              const PairSource &source, ValueRange sums, bool givesWeights)
+      : b(b), layout(layout), givesWeights(givesWeights), source(source),
         params(source.params), sums(sums) {
     result.sums.assign(sums.begin(), sums.end());
   }
@@ -65,7 +65,7 @@ private:
       visitWeighted(slots);
     else
       visitScalar(slots);
-    if (isQuery && slots.state.size > 0)
+    if (!sums.empty() && slots.state.size > 0)
       llvm::copy(
           channel.updateGradient(
               b, pair, params, sums.slice(slots.state.begin, slots.state.size)),
@@ -78,7 +78,7 @@ private:
         b.sub(source.product(slots.weightSlot), source.field(slots.fields + 2));
     pair.rest = source.field(slots.fields + 3);
     addTo(balanced, b.mul(pair.ownWeight, pair.difference));
-    if (!isQuery)
+    if (givesWeights)
       result.weights.push_back(b.mul(pair.ownWeight, scale()));
   }
 
@@ -92,7 +92,7 @@ private:
     Value value = channel.addLogFactor(b, pair, params, pair.relative);
     value = b.sub(value, source.field(slots.logSum));
     int64_t base = channel.getBase();
-    if (!isQuery || base < 0) {
+    if (sums.empty() || base < 0) {
       pair.ownWeight = b.exp(b.sub(value, source.field(slots.fields)));
       return;
     }
@@ -126,7 +126,7 @@ private:
     Value softmax = buildSoftmax();
     Value whole = scoreGradient ? b.add(softmax, scoreGradient) : softmax;
     result.coefficient = getCoefficient(whole, distanceGradient);
-    if (isQuery)
+    if (!sums.empty())
       addTemperature(softmax);
   }
 
@@ -159,7 +159,7 @@ private:
 
   ElementBuilder &b;
   const GradientLayout &layout;
-  bool isQuery;
+  bool givesWeights;
   const PairSource &source;
   const ParameterValues &params;
   ValueRange sums;
@@ -175,7 +175,7 @@ private:
 
 PairDerivative raytention::derivePair(ElementBuilder &b,
                                       const GradientLayout &layout,
-                                      PairSide side, const PairSource &source,
-                                      ValueRange sums) {
-  return PairProgram(b, layout, side, source, sums).run();
+                                      const PairSource &source, ValueRange sums,
+                                      bool givesWeights) {
+  return PairProgram(b, layout, source, sums, givesWeights).run();
 }

@@ -39,13 +39,15 @@ struct PairDerivative {
   /// c: the pair's derivative is c (k - q) by the query and c (q - k) by the
   /// key; under l2, at less than getTinyDistance, these over the distance.
   mlir::Value coefficient;
-  /// The row's accumulators with the pair added; none on the side of keys.
+  /// The row's accumulators with the pair added, if there are any.
   llvm::SmallVector<mlir::Value> sums;
 };
 
+/// `sums` are the row's accumulators, or none. Without `givesWeights` there are
+/// no weights.
 PairDerivative derivePair(ElementBuilder &b, const GradientLayout &layout,
-                          PairSide side, const PairSource &source,
-                          mlir::ValueRange sums);
+                          const PairSource &source, mlir::ValueRange sums,
+                          bool givesWeights);
 
 } // namespace raytention
 

@@ -180,10 +180,11 @@ public:
   /// Gradients from `dSignals [B, Tq, S]`, the gradient of y, and what run()
   /// left for the same inputs. The result does not depend on `threads`: same
   /// bits in every run. Needs CompileOptions::backward.
-  virtual llvm::Expected<RunReport>
-  runBackward(const Inputs &inputs, const Residuals &residuals,
-              const void *dSignals, const Gradients &gradients,
-              int threads) = 0;
+  virtual llvm::Expected<RunReport> runBackward(const Inputs &inputs,
+                                                const Residuals &residuals,
+                                                const void *dSignals,
+                                                const Gradients &gradients,
+                                                int threads) = 0;
 
   virtual int64_t signalWidth() const = 0; ///< S
   virtual int64_t numLogSums() const = 0;  ///< saved numbers per row
@@ -193,7 +194,7 @@ public:
 };
 
 /// The IR of `spec` after one stage of the target: "attention", "sweeps",
-/// "tiled", "fused", "cpu", "llvm"; "reference"; an error names them.
+/// "products", "tiled", "cpu", "llvm"; "reference"; an error names them.
 llvm::Expected<std::string> printStage(const AttentionSpec &spec,
                                        const CompileOptions &options,
                                        llvm::StringRef stage);

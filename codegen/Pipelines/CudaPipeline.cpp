@@ -30,8 +30,10 @@ static void buildSweeps(OpPassManager &pm) {
 /// The family `fused`: a task for each tile of rows; `stored`: a loop for each
 /// op.
 static void buildTiles(OpPassManager &pm) {
+  TileOptions options;
+  options.leavesStored = true;
   pm.addNestedPass<func::FuncOp>(createTileKernelsPass());
-  buildTileStage(pm);
+  buildTileStage(pm, options);
 }
 
 static void buildKernelStage(OpPassManager &pm) {

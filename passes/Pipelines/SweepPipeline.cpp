@@ -38,12 +38,14 @@ void raytention::buildTileStage(OpPassManager &pm, const TileOptions &options) {
   TileTasksPassOptions tasks;
   tasks.queryTile = options.queryTile;
   tasks.keyChunk = options.keyChunk;
+  tasks.leavesStored = options.leavesStored;
   SplitKeysPassOptions split;
   split.ways = options.splitKeys;
   ChunkKeysPassOptions chunk;
   chunk.keyChunk = options.keyChunk;
   chunk.queryTile = options.queryTile;
   chunk.scores = options.scores;
+  chunk.leavesStored = options.leavesStored;
   pm.addNestedPass<func::FuncOp>(createTileTasksPass(tasks));
   pm.addNestedPass<func::FuncOp>(createSplitKeysPass(split));
   pm.addNestedPass<func::FuncOp>(createChunkKeysPass(chunk));

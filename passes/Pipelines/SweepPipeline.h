@@ -22,6 +22,8 @@ struct TileOptions {
   int64_t keyChunk = 0;  ///< keys
   int64_t splitKeys = 0; ///< key ranges
   ScoreChoice scores = ScoreChoice::FromSchedule;
+  /// Functions of the family stored have kernels instead of tasks.
+  bool leavesStored = false;
 };
 
 /// Stage 1: a function @NAME_backward beside each @NAME that holds an

@@ -123,43 +123,54 @@ OpFoldResult raytention::findSize(Value tensor, int64_t axis) {
   return resolveSize(findProducedSize(cast<OpResult>(tensor), axis));
 }
 
-static OpFoldResult findProducedSize(OpResult result, int64_t axis) {
-  return llvm::TypeSwitch<Operation *, OpFoldResult>(result.getOwner())
-      .Case([&](tensor::ExtractSliceOp op) { return findSliceSize(op, axis); })
-      .Case([&](tensor::CastOp op) { return findSize(op.getSource(), axis); })
-      .Case([&](tensor::EmptyOp op) { return op.getMixedSizes()[axis]; })
-      .Case([&](LookupOp op) { return findSize(op.getIndices(), axis); })
+/// The axis of an operand that an axis of a result is as large as.
+static std::pair<Value, int64_t> getModel(OpResult result, int64_t axis) {
+  using Model = std::pair<Value, int64_t>;
+  Operation *op = result.getOwner();
+  auto withoutChannels = [&](Value pairs) {
+    return Model(pairs, axis == 0 ? 0 : axis - 1);
+  };
+  return llvm::TypeSwitch<Operation *, Model>(op)
+      .Case([&](tensor::CastOp op) { return Model(op.getSource(), axis); })
+      .Case([&](LookupOp op) { return Model(op.getIndices(), axis); })
       .Case([&](DistanceOp op) {
-        return axis < 2 ? findSize(op.getQueries(), axis)
-                        : findSize(op.getKeys(), 1);
+        return axis < 2 ? Model(op.getQueries(), axis) : Model(op.getKeys(), 1);
       })
-      .Case([&](InitOp op) { return findInitSize(op, axis); })
-      .Case([&](WeighOp op) {
-        return findSize(op.getDistances(), axis == 0 ? 0 : axis - 1);
-      })
+      .Case([&](WeighOp op) { return withoutChannels(op.getDistances()); })
       .Case([&](GradRowsOp op) {
-        bool isStack = result == op.getStack();
-        return findSize(op.getSignals(), axis == 0 ? 0 : axis - isStack);
+        return result == op.getStack() ? withoutChannels(op.getSignals())
+                                       : Model(op.getSignals(), axis);
       })
       .Case([&](WeighGradOp op) {
-        bool isWeights = result == op.getWeights();
-        return findSize(op.getDistances(), axis == 0 ? 0 : axis - isWeights);
+        return result == op.getWeights() ? withoutChannels(op.getDistances())
+                                         : Model(op.getDistances(), axis);
       })
       .Case([&](MergeOp op) {
         Value partial = op->getOperand(result.getResultNumber());
-        return findSize(partial, axis == 0 ? 0 : axis + 1);
+        return Model(partial, axis == 0 ? 0 : axis + 1);
       })
       .Case([&](scf::ForallOp op) {
-        return findSize(op.getTiedOpOperand(result)->get(), axis);
+        return Model(op.getTiedOpOperand(result)->get(), axis);
       })
       .Case([&](LoopLikeOpInterface op) {
         OpOperand *init = op.getTiedLoopInit(result);
-        return init ? findSize(init->get(), axis) : OpFoldResult();
+        return Model(init ? init->get() : Value(), axis);
       })
       .Case([&](DestinationStyleOpInterface op) {
-        return findSize(op.getTiedOpOperand(result)->get(), axis);
+        return Model(op.getTiedOpOperand(result)->get(), axis);
       })
-      .Default([](Operation *) { return OpFoldResult(); });
+      .Default([](Operation *) { return Model(); });
+}
+
+static OpFoldResult findProducedSize(OpResult result, int64_t axis) {
+  return llvm::TypeSwitch<Operation *, OpFoldResult>(result.getOwner())
+      .Case([&](tensor::ExtractSliceOp op) { return findSliceSize(op, axis); })
+      .Case([&](tensor::EmptyOp op) { return op.getMixedSizes()[axis]; })
+      .Case([&](InitOp op) { return findInitSize(op, axis); })
+      .Default([&](Operation *) {
+        auto [model, own] = getModel(result, axis);
+        return model ? findSize(model, own) : OpFoldResult();
+      });
 }
 
 OpFoldResult raytention::getSize(OpBuilder &b, Location loc, Value tensor,
@@ -168,11 +179,9 @@ OpFoldResult raytention::getSize(OpBuilder &b, Location loc, Value tensor,
     return size;
   // Asked of the operand that the producer took it from: a size read off a
   // result would keep the producer alive.
-  if (auto lookup = tensor.getDefiningOp<LookupOp>(); lookup && axis < 2)
-    return getSize(b, loc, lookup.getIndices(), axis);
-  if (auto distance = tensor.getDefiningOp<DistanceOp>())
-    return axis < 2 ? getSize(b, loc, distance.getQueries(), axis)
-                    : getSize(b, loc, distance.getKeys(), 1);
+  if (auto result = dyn_cast<OpResult>(tensor))
+    if (auto [model, own] = getModel(result, axis); model)
+      return getSize(b, loc, model, own);
   return tensor::getMixedSize(b, loc, tensor, axis);
 }
 

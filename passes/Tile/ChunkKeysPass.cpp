@@ -52,7 +52,7 @@ struct ChunkKeysPass
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (!isFused(func))
+    if (leavesStored && !isFused(func))
       return;
     FailureOr<int64_t> keys =
         chooseSize(func, "key-chunk", keyChunk, &ScheduleAttr::getKeyChunk);
@@ -83,8 +83,10 @@ struct ChunkKeysPass
   static SmallVector<Block *> collectBlocks(func::FuncOp func) {
     llvm::SetVector<Block *> blocks;
     func.walk([&](Operation *op) {
-      if (isa_and_present<RayTentionDialect>(op->getDialect()) &&
-          getSummedLoop(op) && !isCut(op))
+      bool isOurs = isa_and_present<RayTentionDialect>(op->getDialect()) ||
+                    (isa<linalg::ContractOp>(op) &&
+                     isa<scf::ForallOp>(op->getParentOp()));
+      if (isOurs && getSummedLoop(op) && !isCut(op))
         blocks.insert(op->getBlock());
     });
     return blocks.takeVector();

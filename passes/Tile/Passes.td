@@ -22,6 +22,11 @@ def TileTasksPass : Pass<"rt-tile-tasks", "::mlir::func::FuncOp"> {
     the rows from the first that sees it to the sequence's end are there. The ops
     therefore drop their `lengths`.
 
+    In the family `stored` the score sweep is a loop of its own, and pairs that
+    more than one loop reads, distances and what a gradient's pairs give, are
+    computed by the first and stored for the others; weights and coefficients of
+    masked pairs are stored as zeros.
+
     The tile size is one constant of the function, read by the step and by the
     size of the last tile: edit it, and the loop follows. A finish inside an
     `scf.forall` is left alone.
@@ -63,12 +68,15 @@ def TileTasksPass : Pass<"rt-tile-tasks", "::mlir::func::FuncOp"> {
   let options = [Option<"queryTile", "query-tile", "int64_t", "0",
       "rows per tile; 0: from rt.schedule of the function, else 32">,
     Option<"keyChunk", "key-chunk", "int64_t", "0",
-      "keys per task of their gradient; 0: from rt.schedule, else 192">];
+      "keys per task of their gradient; 0: from rt.schedule, else 192">,
+    Option<"leavesStored", "leaves-stored", "bool", "false",
+      "leave functions of family stored to --rt-tile-kernels">];
   let dependentDialects = ["::raytention::RayTentionDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numTiled", "tiled", "finishes tiled">];
+  let statistics = [Statistic<"numTiled", "tiled", "loops made">,
+    Statistic<"numShared", "shared", "pairs stored for other loops">];
 }
 
 def SplitKeysPass : Pass<"rt-split-keys", "::mlir::func::FuncOp"> {
@@ -191,6 +199,8 @@ def ChunkKeysPass : Pass<"rt-chunk-keys", "::mlir::func::FuncOp"> {
       "keys per chunk; 0: from rt.schedule of the function, else 192">,
     Option<"queryTile", "query-tile", "int64_t", "0",
       "rows per chunk of a key's gradient; 0: from rt.schedule, else 32">,
+    Option<"leavesStored", "leaves-stored", "bool", "false",
+      "leave functions of family stored to --rt-tile-kernels">,
     Option<"scores", "scores", "::raytention::ScoreChoice",
       "::raytention::ScoreChoice::FromSchedule",
       "what the reduce sweep reads; not given: from rt.schedule, else keep",

@@ -60,8 +60,11 @@ LoopSizes raytention::getLoopSizes(OpBuilder &b, TilingInterface op) {
   LoopSizes sizes;
   for (const Range &range : op.getIterationDomain(b)) {
     OpFoldResult size = range.size;
-    if (isa<Value>(size))
-      size = getValueOrCreateConstantIndexOp(b, op.getLoc(), resolveSize(size));
+    auto value = dyn_cast<Value>(size);
+    auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+    if (std::optional<int64_t> axis =
+            dim ? dim.getConstantIndex() : std::nullopt)
+      size = getTypedSize(b, op.getLoc(), dim.getSource(), *axis);
     sizes.push_back(size);
   }
   return sizes;
@@ -161,6 +164,10 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
   Value source = slice.getSource();
   while (auto cast = source.getDefiningOp<tensor::CastOp>())
     source = cast.getSource();
+  if (Value own = known.lookup(source)) {
+    slice.getSourceMutable().assign(own);
+    return isWhole(slice) ? own : slice;
+  }
   if (isWhole(slice))
     return slice.getSource();
   auto producer = dyn_cast<OpResult>(source);

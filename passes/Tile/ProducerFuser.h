@@ -33,6 +33,8 @@ public:
                                   LoopSizes &sizes)>;
   /// Called for every tile that is made.
   using Listener = std::function<void(mlir::Operation *tile)>;
+  /// What stands for a value that is read: it is there already.
+  using Known = llvm::DenseMap<mlir::Value, mlir::Value>;
 
   explicit ProducerFuser(mlir::RewriterBase &rewriter, Filter filter = {},
                          Clip clip = {}, Listener listener = {})
@@ -44,6 +46,9 @@ public:
   void setTile(mlir::TilingInterface whole, mlir::Operation *tile,
                llvm::ArrayRef<mlir::OpFoldResult> offsets,
                llvm::ArrayRef<mlir::OpFoldResult> sizes);
+
+  /// Slices of `whole` become slices of `own`.
+  void setKnown(mlir::Value whole, mlir::Value own) { known[whole] = own; }
 
   /// Fuses the producers of all `slices`, and theirs in turn; erases slices
   /// that are no longer read.
@@ -68,6 +73,7 @@ private:
   Filter filter;
   Clip clip;
   Listener listener;
+  Known known;
   llvm::SmallVector<Tile> tiles;
 };
 

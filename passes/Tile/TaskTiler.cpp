@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/TaskTiler.h"
+#include "dialect/RayTile/Bufferization.h"
 #include "passes/Tile/Bounds.h"
 #include "passes/Tile/SequenceLength.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -29,41 +31,136 @@ static MaskedPairsOpInterface findPairs(Operation *op) {
   return {};
 }
 
-TaskTiler::TaskTiler(RewriterBase &rewriter, TilingInterface root,
-                     int64_t items, Passing passing)
-    : b(rewriter), root(root), loc(root.getLoc()), passing(passing),
+TaskTiler::TaskTiler(RewriterBase &rewriter, const Task &task,
+                     StoredPairs &stored)
+    : b(rewriter), task(task), root(task.root), loc(root.getLoc()),
+      passing(task.passing), stored(stored),
       fuser(
           rewriter, {},
           [this](OpResult producer, LoopSizes &offsets, LoopSizes &sizes) {
             clip(producer, offsets, sizes);
           },
           [this](Operation *tile) { dropLengths(tile); }) {
-  step = makeFunctionConstant(b, loc, items);
+  step = makeFunctionConstant(b, loc, task.items);
+  for (auto [whole, own] : stored)
+    fuser.setKnown(whole, own);
 }
 
 LogicalResult TaskTiler::run() {
   ParallelLoop loop = buildLoop();
   buildTile(loop.op);
-  auto whole = cast<TilingInterface>(cloneOnto(b, root, loop.args));
-  FailureOr<TilingResult> tile =
-      whole.getTiledImplementation(b, offsets, sizes);
+  FailureOr<TilingResult> tile = tileRoot(loop);
   if (failed(tile))
     return root->emitOpError() << "cannot be tiled";
-  b.eraseOp(whole);
-  fuser.fuse(tile->generatedSlices);
   if (failed(insertResults(loop, tile->tiledValues)))
     return failure();
-  b.replaceOp(root, loop.results);
+  storeShared(loop);
+  b.replaceOp(root, ArrayRef(loop.results).take_front(root->getNumResults()));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loop and root
+//===----------------------------------------------------------------------===//
+
+/// Whether nothing but where it starts is known of an initial value.
+static bool isStart(Value init) {
+  return isa_and_present<InitOp, linalg::FillOp>(init.getDefiningOp());
+}
+
+/// What the loop writes a result of the root to. A sum's start belongs to the
+/// tile.
+Value TaskTiler::buildOutput(OpResult result) {
+  Operation *op = result.getOwner();
+  OpOperand *init = tile::getInit(op, result.getResultNumber());
+  if (init && !isStart(init->get()))
+    return init->get();
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes.push_back(getTypedSize(b, loc, result, axis));
+  return tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
 }
 
 ParallelLoop TaskTiler::buildLoop() {
   LoopSizes domain = getLoopSizes(b, root);
-  numItems = domain[1];
+  numItems = domain[passing == Passing::Rows && domain.size() > 2 ? 2 : 1];
+  SmallVector<Value> outputs;
+  for (OpResult result : root->getResults())
+    outputs.push_back(buildOutput(result));
+  for (OpResult pairs : task.shared)
+    outputs.push_back(buildOutput(pairs));
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  return ParallelLoop(
-      b, loc, {zero, zero}, {domain[0], numItems}, {one, step},
-      cast<DestinationStyleOpInterface>(root.getOperation()).getDpsInits());
+  return ParallelLoop(b, loc, {zero, zero}, {domain[0], numItems}, {one, step},
+                      outputs);
+}
+
+FailureOr<TilingResult> TaskTiler::tileRoot(ParallelLoop &loop) {
+  for (auto [result, argument] : llvm::zip(root->getResults(), loop.args))
+    if (OpOperand *init = tile::getInit(root, result.getResultNumber());
+        init && !isStart(init->get()))
+      fuser.setKnown(init->get(), argument);
+  if (std::optional<unsigned> summed = getSummedLoop(root)) {
+    LoopSizes own = {offsets[0], b.getIndexAttr(0), b.getIndexAttr(0)};
+    LoopSizes extents = {sizes[0], sizes[1], sizes[1]};
+    own[*summed == 1 ? 2 : 1] = offsets[1];
+    clip(root->getResult(0), own, extents);
+    offsets = own;
+    sizes = extents;
+  }
+  FailureOr<TilingResult> tile = root.getTiledImplementation(b, offsets, sizes);
+  if (failed(tile))
+    return failure();
+  fuser.setTile(root, tile->tiledOps.front(), offsets, sizes);
+  dropLengths(tile->tiledOps.front());
+  fuser.fuse(tile->generatedSlices);
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs that other tasks read
+//===----------------------------------------------------------------------===//
+
+void TaskTiler::storeShared(ParallelLoop &loop) {
+  for (auto [number, pairs] : llvm::enumerate(task.shared)) {
+    unsigned output = root->getNumResults() + number;
+    const auto *tile =
+        llvm::find_if(fuser.getTiles(), [&](const ProducerFuser::Tile &tile) {
+          return tile.whole == pairs;
+        });
+    if (tile == fuser.getTiles().end())
+      continue;
+    loop.insert(b, output, tile->tile, tile->offsets, tile->sizes);
+    if (!isa<DistanceOp>(pairs.getOwner()))
+      fillRest(loop, output, *tile);
+    stored[pairs] = loop.results[output];
+  }
+}
+
+/// What is weighed is 0 where masked. Distances there are read by nobody: they
+/// have no weight.
+void TaskTiler::fillRest(ParallelLoop &loop, unsigned number,
+                         const ProducerFuser::Tile &tile) {
+  b.setInsertionPoint(loop.op.getTerminator());
+  Value output = loop.args[number];
+  auto type = cast<RankedTensorType>(output.getType());
+  int64_t axis = type.getRank() - 1;
+  auto value = [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, loc, size);
+  };
+  Value begin = value(tile.sizes[axis]);
+  Value rest = arith::SubIOp::create(
+      b, loc, value(getSize(b, loc, tile.whole, axis)), begin);
+  LoopSizes offsets = tile.offsets, sizes = tile.sizes;
+  offsets[axis] = begin;
+  sizes[axis] = rest;
+  SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
+  Value part =
+      tensor::ExtractSliceOp::create(b, loc, output, offsets, sizes, strides);
+  Value zero = arith::ConstantOp::create(
+      b, loc, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
+  Value zeros = linalg::FillOp::create(b, loc, zero, part).getResult(0);
+  loop.insert(b, number, zeros, offsets, sizes);
 }
 
 void TaskTiler::buildTile(scf::ForallOp loop) {

@@ -18,18 +18,28 @@ namespace raytention {
 /// What passes by the items of a task.
 enum class Passing { Keys, Rows };
 
-/// Builds the parallel loop over batch entries and tiles of one op whose
-/// results have (batch, items) as their first loops, with everything that the
-/// op needs computed in its body. Of what passes by, a tile sees what the mask
-/// and the sequence's length leave.
+/// What one parallel loop computes.
+struct Task {
+  mlir::TilingInterface root;
+  /// The root's own items are rows if keys pass by, and keys if rows do.
+  Passing passing;
+  int64_t items; ///< per task
+  /// Pairs that the root needs, which other tasks read.
+  llvm::SmallVector<mlir::OpResult> shared;
+};
+
+/// Pairs that an earlier task has stored.
+using StoredPairs = llvm::DenseMap<mlir::Value, mlir::Value>;
+
+/// Builds the parallel loop over batch entries and tiles of a task's root, with
+/// everything that it needs computed in the body. Of what passes by, a tile
+/// sees what the mask and the sequence's length leave.
 class TaskTiler {
 public:
-  /// `items` per task; the root's own items are rows if keys pass by, and keys
-  /// if rows do.
-  TaskTiler(mlir::RewriterBase &rewriter, mlir::TilingInterface root,
-            int64_t items, Passing passing);
+  TaskTiler(mlir::RewriterBase &rewriter, const Task &task,
+            StoredPairs &stored);
 
-  /// Replaces the root by the loop.
+  /// Replaces the root by the loop; what is shared is added to what is stored.
   llvm::LogicalResult run();
 
 private:
@@ -39,9 +49,14 @@ private:
   };
 
   ParallelLoop buildLoop();
+  mlir::Value buildOutput(mlir::OpResult result);
+  mlir::FailureOr<mlir::TilingResult> tileRoot(ParallelLoop &loop);
   void buildTile(mlir::scf::ForallOp loop);
   llvm::LogicalResult insertResults(ParallelLoop &loop,
                                     mlir::ValueRange values);
+  void storeShared(ParallelLoop &loop);
+  void fillRest(ParallelLoop &loop, unsigned number,
+                const ProducerFuser::Tile &tile);
   const Visible &getVisible(MaskedPairsOpInterface pairs);
   mlir::Value buildEnd(mlir::Value begin, mlir::Value tensor, int64_t axis);
   Visible buildVisibleKeys(MaskedPairsOpInterface pairs);
@@ -50,9 +65,11 @@ private:
   void dropLengths(mlir::Operation *tile);
 
   mlir::RewriterBase &b;
+  Task task;
   mlir::TilingInterface root;
   mlir::Location loc;
   Passing passing;
+  StoredPairs &stored;
   ProducerFuser fuser;
   mlir::Value step, entry, first, count;
   mlir::OpFoldResult numItems;

@@ -26,55 +26,122 @@ using namespace raytention;
 
 namespace {
 
+/// Which pairs of a list of tasks are read by more than one of them.
+class SharedPairs {
+public:
+  /// Tasks in the order in which they run.
+  void add(Task &task) {
+    llvm::DenseSet<Operation *> known;
+    visit(task.root, known);
+    tasks.push_back(&task);
+  }
+
+private:
+  static bool isPairs(OpResult value) {
+    return isa<DistanceOp>(value.getOwner()) ||
+           (isa<WeighGradOp>(value.getOwner()) && !isTotal(value));
+  }
+
+  void visit(Operation *op, llvm::DenseSet<Operation *> &known) {
+    if (!isa<TilingInterface>(op) || !known.insert(op).second)
+      return;
+    for (OpResult result : op->getResults())
+      if (isPairs(result))
+        owners.try_emplace(result, tasks.size());
+    for (Value operand : op->getOperands()) {
+      auto result = dyn_cast<OpResult>(operand);
+      if (result && !isShared(result))
+        visit(result.getOwner(), known);
+    }
+  }
+
+  /// Whether an earlier task has the value, and now stores it.
+  bool isShared(OpResult value) {
+    auto owner = owners.find(value);
+    if (owner == owners.end() || owner->second == tasks.size())
+      return false;
+    auto &shared = tasks[owner->second]->shared;
+    if (!llvm::is_contained(shared, value))
+      shared.push_back(value);
+    return true;
+  }
+
+  SmallVector<Task *> tasks;
+  llvm::DenseMap<Value, size_t> owners;
+};
+
 struct TileTasksPass
     : public raytention::impl::TileTasksPassBase<TileTasksPass> {
   using Base::Base;
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (!isFused(func))
-      return;
+    FailureOr<ScheduleAttr> schedule = getSchedule(func);
     FailureOr<int64_t> rows =
         chooseSize(func, "query-tile", queryTile, &ScheduleAttr::getQueryTile);
     FailureOr<int64_t> keys =
         chooseSize(func, "key-chunk", keyChunk, &ScheduleAttr::getKeyChunk);
-    SmallVector<Operation *> finishes;
-    if (failed(rows) || failed(keys) || failed(collect(func, finishes)))
+    if (failed(schedule) || failed(rows) || failed(keys))
       return signalPassFailure();
-    for (Operation *finish : finishes) {
-      bool isKeys = isa<KeyGradOp>(finish);
-      IRRewriter rewriter(finish);
-      if (failed(TaskTiler(rewriter, cast<TilingInterface>(finish),
-                           isKeys ? *keys : *rows,
-                           isKeys ? Passing::Rows : Passing::Keys)
-                     .run()))
-        return signalPassFailure();
-      ++numTiled;
+    bool isStored = schedule->getFamily() == Family::Stored;
+    if (isStored && leavesStored)
+      return;
+    SmallVector<Operation *> roots;
+    if (failed(collect(func, isStored, roots)))
+      return signalPassFailure();
+    SmallVector<Task> tasks;
+    for (Operation *root : roots) {
+      bool isKeys = isa<KeyGradOp>(root);
+      tasks.push_back({cast<TilingInterface>(root),
+                       isKeys ? Passing::Rows : Passing::Keys,
+                       isKeys ? *keys : *rows,
+                       {}});
     }
-    if (!finishes.empty())
+    if (failed(tile(tasks, isStored)))
+      return signalPassFailure();
+    if (!tasks.empty())
       cleanUp(func);
   }
 
-  /// Those that stand in no parallel loop yet.
-  LogicalResult collect(func::FuncOp func, SmallVector<Operation *> &finishes) {
+  LogicalResult tile(MutableArrayRef<Task> tasks, bool isStored) {
+    SharedPairs shared;
+    if (isStored)
+      for (Task &task : tasks)
+        shared.add(task);
+    StoredPairs stored;
+    for (const Task &task : tasks) {
+      IRRewriter rewriter(task.root);
+      if (failed(TaskTiler(rewriter, task, stored).run()))
+        return failure();
+      ++numTiled;
+      numShared += task.shared.size();
+    }
+    return success();
+  }
+
+  /// The finishes, and in the family `stored` what they need as a whole: those
+  /// that stand in no parallel loop yet.
+  LogicalResult collect(func::FuncOp func, bool isStored,
+                        SmallVector<Operation *> &roots) {
     WalkResult walked = func.walk([&](Operation *op) {
-      if (isWhole(op)) {
+      if (op->getParentOfType<scf::ForallOp>())
+        return WalkResult::advance();
+      if (holdsProducts(op)) {
         op->emitOpError() << "cannot be tiled; expected its products apart "
                              "(--rt-fuse-channels, --rt-fuse-gradient)";
         return WalkResult::interrupt();
       }
-      if (isa<FinalizeOp, QueryGradOp, KeyGradOp>(op) &&
-          !op->getParentOfType<scf::ForallOp>())
-        finishes.push_back(op);
+      if (isa<FinalizeOp, QueryGradOp, KeyGradOp>(op) ||
+          (isStored && isa<ScoreSweepOp>(op)))
+        roots.push_back(op);
       return WalkResult::advance();
     });
     return failure(walked.wasInterrupted());
   }
 
-  /// Whether a sweep still holds its products.
-  static bool isWhole(Operation *op) {
+  static bool holdsProducts(Operation *op) {
     if (auto reduce = dyn_cast<ReduceSweepOp>(op))
-      return reduce.getSums() && !op->getParentOfType<scf::ForallOp>();
+      return bool(reduce.getSums());
     return isa<QueryGradSweepOp, KeyGradSweepOp>(op);
   }
 };

@@ -28,10 +28,13 @@ FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
   return keys ? k.min(length, scalar(keys)) : length;
 }
 
-/// Whether zeros become accumulators of pairs; else they become sums of a
-/// product.
+/// Whether zeros, or a copy of them, become accumulators of pairs; else they
+/// become sums of a product.
 static bool accumulatesPairs(Value memref) {
-  return llvm::any_of(memref.getUsers(), [](Operation *user) {
+  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
+    auto copy = dyn_cast<memref::CopyOp>(user);
+    if (copy && copy.getSource() == memref)
+      return accumulatesPairs(copy.getTarget());
     auto compute = dyn_cast<tile::ComputeOp>(user);
     return compute && isa<WeighGradOp>(compute.getOp());
   });

@@ -64,10 +64,25 @@ void passRowChunks(ProgramCutter &cut) {
   passAllAndKeys(cut);
 }
 
+/// Each chunk of keys adds to the states, and to the sums, of all rows.
+void passKeyChunks(ProgramCutter &cut) {
+  cut.cutBefore(chunksOf(cut.all<WeighOp>()[0]));
+  cut.cutBefore(cut.all<FinalizeOp>()[0]);
+  cut.hoistChunks(tilesOf(cut.all<WeighOp>()[0]));
+  cut.hoistChunks(tilesOf(cut.all<ScoreSweepOp>()[0]));
+}
+
 /// What the gradient's sweeps give to the ops that finish.
 void passSums(ProgramCutter &cut) {
   cut.cutBefore(cut.all<QueryGradOp>()[0]);
   cut.cutBefore(cut.all<KeyGradOp>()[0]);
+}
+
+/// Each chunk of keys adds to the gradients of all rows.
+void passGradientChunks(ProgramCutter &cut) {
+  cut.cutBefore(chunksOf(cut.all<WeighGradOp>()[0]));
+  cut.cutBefore(cut.all<QueryGradOp>()[0]);
+  cut.hoistChunks(tilesOf(cut.all<WeighGradOp>()[0]));
 }
 
 /// Rows and their stack, from the side of queries to both.
@@ -299,6 +314,8 @@ const Case kCases[] = {
     {"AllAndKeys", passAllAndKeys, 1, DType::F32, "sq_l2", false},
     {"AllAndKeys", passAllAndKeys, 64, DType::BF16, "l2", false},
     {"RowChunks", passRowChunks, 20, DType::F32, "sq_l2", false},
+    {"KeyChunks", passKeyChunks, 20, DType::F32, "sq_l2", false},
+    {"GradientChunks", passGradientChunks, 20, DType::F32, "sq_l2", true},
     {"Sums", passSums, 20, DType::F32, "sq_l2", true},
     {"GradRows", passGradRows, 20, DType::F32, "sq_l2", true},
     {"Coefficients", passCoefficients, 64, DType::F32, "l2", true},

@@ -274,6 +274,55 @@ void ProgramCutter::loopOverRows(scf::ForallOp loop, int64_t rows) {
   rowsOf[inner] = {first, some};
 }
 
+void ProgramCutter::hoistChunks(scf::ForallOp loop) {
+  b.setInsertionPoint(loop);
+  auto initial = cast<scf::ForallOp>(b.clone(*loop));
+  auto initialChunks = *initial.getBody()->getOps<scf::ForOp>().begin();
+  initialChunks->replaceAllUsesWith(initialChunks.getInits());
+  initialChunks.erase();
+  auto chunks = *loop.getBody()->getOps<scf::ForOp>().begin();
+  Value step = index(*getConstantIntValue(chunks.getStep()));
+  auto host = scf::ForOp::create(b, loc, index(0), numKeys(), step,
+                                 initial.getResults());
+  loop->replaceAllUsesWith(host.getResults());
+  b.setInsertionPointToStart(host.getBody());
+  loop->moveBefore(host.getBody(), host.getBody()->end());
+  loop.getOutputsMutable().assign(host.getRegionIterArgs());
+  b.setInsertionPointAfter(loop);
+  scf::YieldOp::create(b, loc, loop.getResults());
+  // What stands there is what the chunk adds to.
+  b.setInsertionPoint(chunks);
+  IRMapping map;
+  map.map(chunks.getInductionVar(), host.getInductionVar());
+  for (Operation &op : *loop.getTerminator().getBody()) {
+    auto insert = cast<tensor::ParallelInsertSliceOp>(op);
+    auto result = cast<OpResult>(insert.getSource());
+    for (OpFoldResult offset : insert.getMixedOffsets())
+      if (auto value = dyn_cast<Value>(offset); value && value.getDefiningOp())
+        value.getDefiningOp()->moveBefore(chunks);
+    map.map(chunks.getRegionIterArg(result.getResultNumber()),
+            tensor::ExtractSliceOp::create(
+                b, loc, cast<RankedTensorType>(result.getType()),
+                insert.getDest(), insert.getMixedOffsets(),
+                insert.getMixedSizes(), insert.getMixedStrides()));
+  }
+  for (auto [argument, init] :
+       llvm::zip(chunks.getRegionIterArgs(), chunks.getInits()))
+    if (!map.contains(argument))
+      map.map(argument, init);
+  for (Operation &op : chunks.getBody()->without_terminator()) {
+    Operation *clone = b.clone(op, map);
+    // A tile may see no key of the chunk.
+    if (auto size = dyn_cast<arith::MinSIOp>(clone))
+      map.map(op.getResult(0),
+              arith::MaxSIOp::create(b, loc, size, index(0)).getResult());
+  }
+  for (auto [result, yielded] :
+       llvm::zip(chunks.getResults(), chunks.getYieldedValues()))
+    result.replaceAllUsesWith(map.lookupOrDefault(yielded));
+  chunks.erase();
+}
+
 void ProgramCutter::lookUpOnce(int64_t chunk) {
   SmallVector<LookupOp> lookups;
   func.walk([&](LookupOp op) { lookups.push_back(op); });

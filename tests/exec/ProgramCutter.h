@@ -46,6 +46,9 @@ public:
   mlir::Value keepChunks(mlir::Value value, bool isFull, bool areRows = false);
   /// A loop over chunks of rows around the parallel loop.
   void loopOverRows(mlir::scf::ForallOp loop, int64_t rows);
+  /// The loop over chunks of a parallel loop, whose results are all that this
+  /// gives, becomes one around it: each step adds to buffers of the function.
+  void hoistChunks(mlir::scf::ForallOp loop);
   /// All lookups read keys that a loop of its own has looked up.
   void lookUpOnce(int64_t chunk);
   /// The buffer [B, ..., Tq, ...] that cutBefore() has made of a tile.

@@ -6,31 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/LlvmCpu/OuterBounds.h"
 #include "codegen/LlvmCpu/TaskLowering.h"
 #include "passes/Tile/Bounds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace raytention;
-
-/// The ops of a kind that `memref` is given to, as their operand or result at
-/// `place`.
-template <typename Op>
-static bool isUsedBy(Value memref, llvm::function_ref<Value(Op)> place) {
-  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
-    auto compute = dyn_cast<tile::ComputeOp>(user);
-    auto op = compute ? dyn_cast<Op>(compute.getOp()) : Op();
-    return op && place(op) && compute.getBuffer(place(op)) == memref;
-  });
-}
-
-/// Whether a view is only read as the queries of distances.
-static bool isQueryTile(Value memref) {
-  return isUsedBy<DistanceOp>(memref,
-                              [](DistanceOp op) { return op.getQueries(); });
-}
 
 /// Whether an offset grows from step to step of a loop.
 static bool isInductionVariable(OpFoldResult offset) {
@@ -71,12 +56,7 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
       return op.emitOpError() << "expected a view of the rank of its source";
     for (auto [own, base] : llvm::zip(offsets, argument->offsets))
       own = k.add(base, own);
-    ArgumentView view{argument->memref, offsets};
-    if (!isQueryTile(op.getResult())) {
-      buffers[op.getResult()] = view;
-      return success();
-    }
-    return packQueries(op, view);
+    return packView(op, {argument->memref, offsets});
   }
   if (auto *scores = std::get_if<ScoreBuffer>(&source)) {
     if (!isWhole(op, /*except=*/2))
@@ -107,40 +87,10 @@ LogicalResult TaskLowering::lower(memref::SubViewOp op) {
                              "know; expected the tiled stage";
 }
 
-/// Queries as the task's own items, or as what passes by.
-LogicalResult TaskLowering::packQueries(memref::SubViewOp op,
-                                        const ArgumentView &view) {
-  FailureOr<Extent> rows = getExtent(op, op.getResult(), 1);
-  if (failed(rows))
-    return failure();
-  KernelBuilder k = kernel(op.getLoc());
-  if (side == PairSide::Key) {
-    int64_t padded = layout.paddedRows(rows->bound);
-    PackedRows packed;
-    packed.data = allocateInLoop(MemRefType::get(
-        {layout.widthPanels(), padded, layout.panel}, layout.element));
-    packed.norms = allocateInLoop(
-        MemRefType::get({layout.normBlocks() + 1, padded}, layout.element));
-    packed.count = rows->count;
-    packQueryRows(k, view, packed);
-    buffers[op.getResult()] = RowBuffer{packed};
-    return success();
-  }
-  if (rows->bound > layout.items)
-    return op.emitOpError()
-           << "expected at most " << layout.items
-           << " rows, the step of the loop, got " << rows->bound;
-  buffers[op.getResult()] = packItems(
-      op, rows->count,
-      [&](const PackedLanes &packed) {
-        packQueryLanes(k, view, rows->count, packed);
-      },
-      [&](const PackedRows &packed) { packQueryRows(k, view, packed); });
-  return success();
-}
-
 /// States and sums are copied as a whole, scores row by row.
 LogicalResult TaskLowering::lower(memref::CopyOp op) {
+  if (isPlain(op.getSource()) || isPlain(op.getTarget()))
+    return copyBuffer(op);
   if (auto *from = find<StateBuffer>(op.getSource()))
     return copyState(op, *from);
   auto *from = find<ScoreBuffer>(op.getSource());
@@ -215,9 +165,10 @@ LogicalResult TaskLowering::lower(memref::DimOp op) {
   return success();
 }
 
-/// A value that is at least `value` and defined outside of `block`.
+/// A value that is at least `value` and defined in `block`, which is that of
+/// the function.
 static Value getOuterBound(Value value, Block *block) {
-  if (value.getParentBlock() != block)
+  if (value.getParentBlock() == block)
     return value;
   if (auto min = value.getDefiningOp<arith::MinSIOp>())
     for (Value operand : min->getOperands())
@@ -253,7 +204,13 @@ LogicalResult TaskLowering::keepScores(memref::AllocOp op) {
   KernelBuilder k = kernel(op.getLoc());
   Value keys;
   if (op.getType().isDynamicDim(2)) {
-    Value bound = getOuterBound(op.getDynamicSizes().back(), op->getBlock());
+    Value size = op.getDynamicSizes().back();
+    Block *block = &op->getParentOfType<func::FuncOp>().getBody().front();
+    Value bound = getOuterBound(size, block);
+    if (!bound) {
+      OpBuilder before(task->getParentOp());
+      bound = buildOuterBound(before, size, block);
+    }
     if (!bound)
       return op.emitOpError() << "expected the number of kept keys to be "
                                  "bounded outside of the task";

@@ -35,6 +35,11 @@ LogicalResult TaskLowering::lower(LookupOp op) {
            << "expected a table [V, D], got " << op.getTable().getType();
   KernelBuilder k = kernel(op.getLoc());
   KeySource source{*table, *ids};
+  if (isPlain(op.getRows())) {
+    copyKeys(k, source, getMatrix(op.getLoc(), getMemRef(op.getRows())));
+    changesPlain = true;
+    return success();
+  }
   if (side == PairSide::Key) {
     if (chunk->bound > layout.items)
       return op.emitOpError()
@@ -65,13 +70,15 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
   bool isQuery = side == PairSide::Query;
   Value items = isQuery ? op.getQueries() : op.getKeys();
   Value passing = isQuery ? op.getKeys() : op.getQueries();
-  auto *lanes = get<LaneBuffer>(op, items, "the items of the task");
-  auto *rows = get<RowBuffer>(op, passing, "a chunk of the other side");
+  auto *lanes = getItems(op, items);
+  auto *rows = getPassing(op, passing, "a chunk of the other side");
   if (!lanes || !rows)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   int64_t bound = cast<MemRefType>(rows->packed.norms.getType()).getDimSize(1);
-  auto *kept = find<ScoreBuffer>(op.getDistances());
+  auto *kept = isPlain(op.getDistances())
+                   ? nullptr
+                   : find<ScoreBuffer>(op.getDistances());
   // Register tiles write past the last row, so over what stands behind it.
   bool isDirect = kept && kept->inOrder;
   ScoreView view =
@@ -89,13 +96,12 @@ LogicalResult TaskLowering::lower(DistanceOp op) {
   ScoreBuffer scores{view, rows->packed.count, bound};
   if (kept && !isDirect)
     copyScores(op.getLoc(), scores, kept->view);
-  buffer(op.getDistances()) = scores;
-  return success();
+  return put(op, op.getDistances(), scores);
 }
 
 template <typename Op>
 FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
-  auto *scores = get<ScoreBuffer>(op, op.getDistances(), "distances");
+  auto *scores = getScores(op, op.getDistances());
   if (!scores)
     return failure();
   if (op.getLengths())
@@ -121,7 +127,8 @@ LogicalResult TaskLowering::lower(ScoreSweepOp op) {
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   scoreSweep(k, *pairs, *state);
-  return success();
+  return success(succeeded(putBack<StateBuffer>(op, op.getFloatsIn())) &&
+                 succeeded(putBack<StateBuffer>(op, op.getPositionsIn())));
 }
 
 LogicalResult TaskLowering::lower(ReduceSweepOp op) {
@@ -131,19 +138,22 @@ LogicalResult TaskLowering::lower(ReduceSweepOp op) {
   SweepLayout sweep = SweepLayout::get(op.getChannels())
                           .with(SweepKind::Score, op.getScoreChannelsAttr());
   auto state = getState(op, op.getFloatsIn(), op.getPositionsIn());
-  auto *score = get<StateBuffer>(op, op.getScoreState(), "a score state");
+  auto *score =
+      getFields(op, op.getScoreState(), "a score state", Padding::Repeat);
   auto pairs = getPairs(op, sweep);
   if (failed(state) || !score || failed(pairs))
     return failure();
   KernelBuilder k = kernel(op.getLoc());
   reduceSweep(k, *pairs, score->view, *state);
-  return success();
+  return success(succeeded(putBack<StateBuffer>(op, op.getFloatsIn())) &&
+                 succeeded(putBack<StateBuffer>(op, op.getPositionsIn())));
 }
 
 LogicalResult TaskLowering::lower(WeighOp op) {
   SweepLayout sweep = SweepLayout::get(op.getChannels())
                           .with(SweepKind::Score, op.getScoreChannelsAttr());
-  auto *score = get<StateBuffer>(op, op.getScoreState(), "a score state");
+  auto *score =
+      getFields(op, op.getScoreState(), "a score state", Padding::Repeat);
   auto pairs = getPairs(op, sweep);
   FailureOr<Extent> chunk = getExtent(op, op.getDistances(), 2);
   if (!score || failed(pairs) || failed(chunk))
@@ -152,8 +162,7 @@ LogicalResult TaskLowering::lower(WeighOp op) {
       {chunk->bound, layout.stackRows(sweep.numWeighted)}, layout.element));
   KernelBuilder k = kernel(op.getLoc());
   weigh(k, *pairs, score->view, data);
-  buffer(op.getWeights()) = WeightBuffer{data, sweep.numWeighted};
-  return success();
+  return put(op, op.getWeights(), WeightBuffer{data, sweep.numWeighted});
 }
 
 /// Whether the loops of a product are those of `operands`, a letter each.
@@ -171,6 +180,10 @@ static bool hasLoops(linalg::ContractOp op, ArrayRef<StringRef> operands) {
   return true;
 }
 
+bool raytention::multipliesStack(linalg::ContractOp op) {
+  return hasLoops(op, {"bcid", "bjd", "bcij"});
+}
+
 /// Whether rt.weigh_grad reads the result of a product.
 static bool startsProducts(linalg::ContractOp op) {
   Value products = op.getOutputs()[0];
@@ -181,8 +194,10 @@ static bool startsProducts(linalg::ContractOp op) {
 }
 
 LogicalResult TaskLowering::lower(linalg::ContractOp op) {
+  if (isPlain(op.getOutputs()[0]) && multipliesStack(op))
+    return multiplyInto(op);
   if (startsProducts(op)) {
-    if (!hasLoops(op, {"bcid", "bjd", "bcij"}))
+    if (!multipliesStack(op))
       return op.emitOpError() << "expected products of the rows' gradients and "
                                  "keys, sum_d G[b, c, i, d] k[b, j, d]";
     return multiplyStack(op);
@@ -193,15 +208,18 @@ LogicalResult TaskLowering::lower(linalg::ContractOp op) {
     return op.emitOpError() << "expected weighted sums, "
                             << (isKeys ? "sum_ci w[b, c, i, j] G[b, c, i, d]"
                                        : "sum_j w[b, c, i, j] k[b, j, d]");
-  auto *weights = get<WeightBuffer>(op, op.getInputs()[0], "weights");
-  auto *keys = get<RowBuffer>(op, op.getInputs()[1], "keys from rt.lookup");
-  auto *sums = get<StateBuffer>(op, op.getOutputs()[0], "weighted sums");
+  auto *weights = getWeights(op, op.getInputs()[0], "weights");
+  auto *keys = getPassing(op, op.getInputs()[1], "keys from rt.lookup");
+  auto *sums = getSums(op, op.getOutputs()[0], "weighted sums");
   if (!weights || !keys || !sums)
     return failure();
+  if (weights->slotRows != keys->slotRows)
+    return op.emitOpError() << "expected weights of as many rows as the stack, "
+                            << keys->slotRows << ", got " << weights->slotRows;
   KernelBuilder k = kernel(op.getLoc());
   accumulateSums(k, layout.stackRows(weights->numWeighted), weights->data,
                  keys->packed, sums->view);
-  return success();
+  return putBack<StateBuffer>(op, op.getOutputs()[0]);
 }
 
 LogicalResult TaskLowering::lower(FinalizeOp op) {
@@ -209,7 +227,7 @@ LogicalResult TaskLowering::lower(FinalizeOp op) {
                           .with(SweepKind::Reduce, op.getReduceChannelsAttr());
   auto score = getState(op, op.getScoreFloats(), op.getScorePositions());
   auto reduce = getState(op, op.getReduceFloats(), op.getReducePositions());
-  auto *sums = get<StateBuffer>(op, op.getSums(), "weighted sums");
+  auto *sums = getSums(op, op.getSums(), "weighted sums");
   auto *table = get<ArgumentView>(op, op.getTable(), "a table argument");
   auto *ids = get<ArgumentView>(op, op.getIds(), "a slice of the ids");
   auto *signals = get<ArgumentView>(op, op.getSignalsIn(), "a result slice");

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/LlvmCpu/OuterBounds.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/LlvmCpu/WorkspacePlan.h"
 
@@ -29,8 +30,10 @@ class ScratchCollector {
 public:
   ScratchCollector(func::FuncOp func, SymbolTable &symbols)
       : func(func), symbols(symbols) {
-    for (auto op : func.getBody().front().getOps<memref::AllocOp>())
-      allocs.push_back(op);
+    func.walk([&](memref::AllocOp op) {
+      if (!op->getParentOfType<scf::ForallOp>())
+        allocs.push_back(op);
+    });
   }
 
   size_t size() const { return allocs.size(); }
@@ -63,9 +66,11 @@ private:
     Value total = arith::ConstantIndexOp::create(b, loc, 0);
     for (memref::AllocOp alloc : allocs) {
       // The sizes of a copy are those that the arguments give.
-      OpBuilder here(alloc);
-      Value bytes = buildSliceBytes(here, loc, alloc);
-      FailureOr<Value> cloned = cloneSlice(b, bytes, mapping);
+      OpBuilder here(getOuterOp(alloc));
+      Value bytes = buildBytes(here, loc, alloc);
+      FailureOr<Value> cloned = failure();
+      if (bytes)
+        cloned = cloneSlice(b, bytes, mapping);
       if (failed(cloned))
         return alloc.emitOpError("of ")
                << alloc.getType()
@@ -85,19 +90,34 @@ private:
     (void)func.insertArgument(func.getNumArguments(), type, {}, func.getLoc());
     Value scratch = func.getArguments().back(), offset;
     for (memref::AllocOp alloc : allocs) {
-      OpBuilder b(alloc);
+      OpBuilder here(alloc), outside(getOuterOp(alloc));
       Location loc = alloc.getLoc();
       if (!offset)
-        offset = arith::ConstantIndexOp::create(b, loc, 0);
-      Value view = memref::ViewOp::create(b, loc, alloc.getType(), scratch,
+        offset = arith::ConstantIndexOp::create(outside, loc, 0);
+      Value view = memref::ViewOp::create(here, loc, alloc.getType(), scratch,
                                           offset, alloc.getDynamicSizes());
-      offset = buildSum(b, loc, offset, buildSliceBytes(b, loc, alloc));
+      offset = buildSum(outside, loc, offset, buildBytes(outside, loc, alloc));
       for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
         if (isa<memref::DeallocOp>(user))
           user->erase();
       alloc.replaceAllUsesWith(view);
       alloc.erase();
     }
+  }
+
+  /// Where the offset of a slice is computed: in front of the loop that `alloc`
+  /// stands in, which may use its slice in every step.
+  Operation *getOuterOp(memref::AllocOp alloc) {
+    return func.getBody().front().findAncestorOpInBlock(*alloc);
+  }
+
+  /// The most bytes of all steps of a loop; null where they are not known.
+  Value buildBytes(OpBuilder &b, Location loc, memref::AllocOp alloc) {
+    SmallVector<Value> sizes(alloc.getDynamicSizes());
+    for (Value &size : sizes)
+      if (size = buildOuterBound(b, size, &func.getBody().front()); !size)
+        return {};
+    return buildSliceBytes(b, loc, alloc, sizes);
   }
 
   func::FuncOp func;

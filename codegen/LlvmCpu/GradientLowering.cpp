@@ -28,10 +28,13 @@ FailureOr<Value> TaskLowering::getLength(Operation *op, Value lengths,
   return keys ? k.min(length, scalar(keys)) : length;
 }
 
-/// Whether zeros become accumulators of pairs; else they become sums of a
-/// product.
+/// Whether zeros, or a copy of them, become accumulators of pairs; else they
+/// become sums of a product.
 static bool accumulatesPairs(Value memref) {
-  return llvm::any_of(memref.getUsers(), [](Operation *user) {
+  return llvm::any_of(memref.getUsers(), [&](Operation *user) {
+    auto copy = dyn_cast<memref::CopyOp>(user);
+    if (copy && copy.getSource() == memref)
+      return accumulatesPairs(copy.getTarget());
     auto compute = dyn_cast<tile::ComputeOp>(user);
     return compute && isa<WeighGradOp>(compute.getOp());
   });
@@ -93,20 +96,22 @@ LogicalResult TaskLowering::lower(GradRowsOp op) {
         MemRefType::get({numWeighted * layout.itemLanes() / layout.panel,
                          layout.paddedWidth(), layout.panel},
                         layout.element));
-    buffer(op.getStack()) = LaneBuffer{{loop.laneStack, Value()}};
   } else {
     int64_t stackRows = layout.paddedRows(numWeighted * rows->bound);
     loop.rowStack = allocateInLoop(MemRefType::get(
         {layout.widthPanels(), stackRows, layout.panel}, layout.element));
-    buffer(op.getStack()) =
-        RowBuffer{{loop.rowStack, Value(), k.index(numWeighted * rows->bound)}};
   }
-  buffer(op.getRows()) = StateBuffer{loop.fields, 1};
+  TensorBuffer stack = LaneBuffer{{loop.laneStack, Value()}};
+  if (!isQuery)
+    stack =
+        RowBuffer{{loop.rowStack, Value(), k.index(numWeighted * rows->bound)},
+                  rows->bound};
   prepareRows(k, loop);
-  return success();
+  if (failed(put(op, op.getStack(), stack)))
+    return failure();
+  return put(op, op.getRows(), StateBuffer{loop.fields, 1});
 }
 
-/// `G_ci . k_j`, into the lanes of the query side or the rows of the key side.
 LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
   Value products = getMemRef(op.getOutputs()[0]);
   auto start =
@@ -118,12 +123,19 @@ LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
       (*start)->getBlock() != op->getBlock())
     return op.emitOpError() << "expected the one product that starts from its "
                                "zeros";
+  FailureOr<WeightBuffer> form = multiply(op);
+  if (succeeded(form))
+    buffer(op.getOutputs()[0]) = *form;
+  return form;
+}
+
+/// `G_ci . k_j`, into the lanes of the query side or the rows of the key side.
+FailureOr<WeightBuffer> TaskLowering::multiply(linalg::ContractOp op) {
   bool isQuery = side == PairSide::Query;
   Value stack = op.getInputs()[0], keys = op.getInputs()[1];
-  auto *lanes =
-      get<LaneBuffer>(op, isQuery ? stack : keys, "the items of the task");
+  auto *lanes = getItems(op, isQuery ? stack : keys);
   auto *rows =
-      get<RowBuffer>(op, isQuery ? keys : stack, "a chunk of the other side");
+      getPassing(op, isQuery ? keys : stack, "a chunk of the other side");
   if (!lanes || !rows)
     return failure();
   KernelBuilder k = kernel(op.getLoc());
@@ -134,8 +146,22 @@ LogicalResult TaskLowering::multiplyStack(linalg::ContractOp op) {
   Value data =
       allocateInLoop(MemRefType::get({bound, columns}, layout.element));
   computeProducts(k, lanes->packed, rows->packed, {data, k.index(0)});
-  buffer(op.getOutputs()[0]) = WeightBuffer{data, 1};
-  return success();
+  int64_t slots = isQuery ? panels * layout.panel / layout.itemLanes() : 1;
+  return WeightBuffer{data, slots, std::nullopt, rows->slotRows};
+}
+
+LogicalResult TaskLowering::multiplyInto(linalg::ContractOp op) {
+  Value out = op.getOutputs()[0];
+  FailureOr<WeightBuffer> form = multiply(op);
+  if (failed(form))
+    return failure();
+  auto *old = getWeights(op, out, "products");
+  if (!old)
+    return failure();
+  KernelBuilder k = kernel(op.getLoc());
+  int64_t rows = cast<MemRefType>(old->data.getType()).getDimSize(0);
+  addRows(k, rows, old->numWeighted, old->data, form->data);
+  return put(op, out, *form);
 }
 
 /// Whether anything else takes the buffer of a result.
@@ -146,13 +172,15 @@ bool TaskLowering::isUsed(Value result) const {
 
 LogicalResult TaskLowering::lower(WeighGradOp op) {
   GradientLayout gradientLayout = GradientLayout::get(op.getChannels());
-  auto *scores = get<ScoreBuffer>(op, op.getDistances(), "distances");
-  auto *rows = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
+  auto *scores = getScores(op, op.getDistances());
+  auto *rows = getFields(op, op.getRows(), "rows from rt.grad_rows",
+                         Padding::Zero, side == PairSide::Key);
   if (!scores || !rows)
     return failure();
   std::optional<PartView> sums;
   if (op.getFloatsIn()) {
-    auto *state = get<StateBuffer>(op, op.getFloatsIn(), "accumulators");
+    auto *state =
+        getFields(op, op.getFloatsIn(), "accumulators", Padding::Zero);
     if (!state)
       return failure();
     sums = state->view;
@@ -164,10 +192,12 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
     return op.emitOpError() << "expected the distances of a chunk, and "
                                "accumulators where the task's items are rows";
   Value products;
+  WeightBuffer weights;
   if (gradientLayout.numWeighted > 0) {
-    auto *buffer = get<WeightBuffer>(op, op.getProducts(), "products");
+    auto *buffer = getWeights(op, op.getProducts(), "products");
     if (!buffer)
       return failure();
+    weights = *buffer;
     products = buffer->data;
   }
   KernelBuilder k = kernel(op.getLoc());
@@ -190,9 +220,19 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
                       coefficients,
                       sums};
   weighGradients(k, pairs);
-  buffer(op.getWeights()) = WeightBuffer{products, 1};
-  buffer(op.getCoefficients()) = WeightBuffer{coefficients, 1, op.getMetric()};
-  return success();
+  return putGradients(op, weights, {coefficients, 1, op.getMetric()});
+}
+
+LogicalResult TaskLowering::putGradients(WeighGradOp op,
+                                         const WeightBuffer &weights,
+                                         const WeightBuffer &coefficients) {
+  // The weights have taken the place of imported products.
+  changesPlain |= isPlain(op.getProducts());
+  if (failed(put(op, op.getWeights(), weights)) ||
+      failed(put(op, op.getCoefficients(), coefficients)))
+    return failure();
+  return op.getFloatsIn() ? putBack<StateBuffer>(op, op.getFloatsIn())
+                          : success();
 }
 
 /// Whether the task of `op` takes differences from its items.
@@ -227,12 +267,11 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   bool isQuery = side == PairSide::Query;
   Value items = isQuery ? op.getQueries() : op.getKeys();
   Value passing = isQuery ? op.getKeys() : op.getQueries();
-  auto *lanes = get<LaneBuffer>(op, items, "the items of the task");
-  auto *rows = get<RowBuffer>(op, passing, "a chunk of the other side");
-  auto *coefficients =
-      get<WeightBuffer>(op, op.getCoefficients(), "coefficients");
-  auto *distances = get<ScoreBuffer>(op, op.getDistances(), "distances");
-  auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
+  auto *lanes = getItems(op, items);
+  auto *rows = getPassing(op, passing, "a chunk of the other side");
+  auto *coefficients = getWeights(op, op.getCoefficients(), "coefficients");
+  auto *distances = getScores(op, op.getDistances());
+  auto *sums = getSums(op, op.getSumsIn(), "sums");
   if (!lanes || !rows || !coefficients || !distances || !sums)
     return failure();
   if (op.getSide() != side || !lanes->rows || !sums->itemFactors)
@@ -260,15 +299,16 @@ LogicalResult TaskLowering::lower(SumDifferencesOp op) {
   }
   loop.items = *itemRows;
   sumDifferences(k, loop);
-  return success();
+  return putBack<StateBuffer>(op, op.getSumsIn());
 }
 
 LogicalResult TaskLowering::lower(CopyGradOp op) {
-  auto *fields = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
+  auto *fields = getFields(op, op.getRows(), "rows from rt.grad_rows",
+                           Padding::Zero, /*passes=*/true);
   auto *signals = get<ArgumentView>(op, op.getSignals(), "a slice of signals");
   auto *gradient = get<ArgumentView>(op, op.getGradient(), "a gradient");
   auto *indices = get<ArgumentView>(op, op.getIndices(), "a slice of indices");
-  auto *sums = get<StateBuffer>(op, op.getSumsIn(), "sums");
+  auto *sums = getSums(op, op.getSumsIn(), "sums");
   FailureOr<Extent> rows = getExtent(op, op.getSignals(), 1);
   if (!fields || !signals || !gradient || !indices || !sums || failed(rows))
     return failure();
@@ -285,7 +325,7 @@ LogicalResult TaskLowering::lower(CopyGradOp op) {
                     k.index(layout.items),
                     sums->view};
   addCopies(k, loop);
-  return success();
+  return putBack<StateBuffer>(op, op.getSumsIn());
 }
 
 std::optional<ItemTerms>
@@ -296,9 +336,10 @@ TaskLowering::getItemTerms(const StateBuffer &sums) const {
 }
 
 LogicalResult TaskLowering::lower(QueryGradOp op) {
-  auto *floats = get<StateBuffer>(op, op.getFloats(), "accumulators");
-  auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
-  auto *fields = get<StateBuffer>(op, op.getRows(), "rows from rt.grad_rows");
+  auto *floats = getFields(op, op.getFloats(), "accumulators", Padding::Zero);
+  auto *sums = getSums(op, op.getSums(), "sums");
+  auto *fields =
+      getFields(op, op.getRows(), "rows from rt.grad_rows", Padding::Zero);
   auto *gradients =
       get<ArgumentView>(op, op.getQueriesGradIn(), "a result slice");
   auto *parts = get<ArgumentView>(op, op.getParametersIn(), "a result slice");
@@ -326,7 +367,7 @@ LogicalResult TaskLowering::lower(QueryGradOp op) {
 }
 
 LogicalResult TaskLowering::lower(KeyGradOp op) {
-  auto *sums = get<StateBuffer>(op, op.getSums(), "sums");
+  auto *sums = getSums(op, op.getSums(), "sums");
   auto *gradients = get<ArgumentView>(op, op.getKeysGradIn(), "a result slice");
   FailureOr<Extent> count = getExtent(op, op.getKeysGradIn(), 1);
   FailureOr<Value> length = getLength(op, op.getLengths(), op.getNumKeys());

@@ -10,7 +10,10 @@
 #include "codegen/LlvmCpu/HostLowering.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/LlvmCpu/TaskLowering.h"
+#include "codegen/LlvmCpu/TaskShape.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,6 +35,30 @@ using namespace raytention;
 /// Code grows with the items of a task.
 constexpr int64_t kLargestItems = 1024;
 
+/// Sizes and offsets that upstream's tiling leaves, as arithmetic: their bounds
+/// are read from that.
+static void expandAffine(func::FuncOp func) {
+  func.walk([](Operation *op) {
+    if (!isa<affine::AffineMinOp, affine::AffineMaxOp, affine::AffineApplyOp>(
+            op))
+      return;
+    OpBuilder b(op);
+    AffineMap map = op->getAttrOfType<AffineMapAttr>("map").getValue();
+    auto values = affine::expandAffineMap(b, op->getLoc(), map,
+                                          llvm::to_vector(op->getOperands()));
+    if (!values)
+      return;
+    Value result = values->front();
+    for (Value value : llvm::drop_begin(*values))
+      result = isa<affine::AffineMinOp>(op)
+                   ? arith::MinSIOp::create(b, op->getLoc(), result, value)
+                         .getResult()
+                   : arith::MaxSIOp::create(b, op->getLoc(), result, value);
+    op->replaceAllUsesWith(ValueRange{result});
+    op->erase();
+  });
+}
+
 namespace {
 
 /// Lowers the parallel loops of one function on buffers, and what stands
@@ -44,14 +71,17 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult lowerBlock(Block &block);
   LogicalResult lower(Operation *op);
+  LogicalResult lower(scf::ForOp op);
+  LogicalResult lower(scf::IfOp op);
   LogicalResult lower(scf::ForallOp op);
   LogicalResult lower(memref::SubViewOp op);
   LogicalResult lower(linalg::LinalgOp op);
   LogicalResult lower(tile::ComputeOp op);
   LogicalResult lower(tile::ComputeOp compute, ParameterGradOp op);
   LogicalResult lower(tile::ComputeOp compute, ScatterAddOp op);
-  FailureOr<TileLayout> getLayout(scf::ForallOp op);
+  FailureOr<TileLayout> getLayout(scf::ForallOp op, const TaskShape &shape);
   void setView(Value memref);
 
   func::FuncOp func;
@@ -76,6 +106,7 @@ struct LowerToCpuPass
         functions.push_back(function);
     });
     for (func::FuncOp function : functions) {
+      expandAffine(function);
       if (failed(FunctionLowering(function, cpu).run()))
         return signalPassFailure();
       ++numFunctions;
@@ -100,10 +131,32 @@ LogicalResult FunctionLowering::run() {
   for (Value argument : func.getArguments())
     if (isa<MemRefType>(argument.getType()))
       setView(argument);
-  for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))
+  return lowerBlock(func.getBody().front());
+}
+
+LogicalResult FunctionLowering::lowerBlock(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
     if (failed(lower(&op)))
       return failure();
   return success();
+}
+
+/// Whether an op hands on buffers.
+static LogicalResult checkResults(Operation *op) {
+  if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<MemRefType>))
+    return success();
+  return op->emitOpError() << "expected a loop or branch that hands on nothing "
+                              "but what stands in buffers";
+}
+
+LogicalResult FunctionLowering::lower(scf::ForOp op) {
+  return failed(checkResults(op)) ? failure() : lowerBlock(*op.getBody());
+}
+
+LogicalResult FunctionLowering::lower(scf::IfOp op) {
+  if (failed(checkResults(op)) || failed(lowerBlock(*op.thenBlock())))
+    return failure();
+  return op.elseBlock() ? lowerBlock(*op.elseBlock()) : success();
 }
 
 /// Ops on scalars stay as they are.
@@ -111,8 +164,8 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   b.setInsertionPoint(op);
   auto isBuffer = [](Type type) { return isa<MemRefType>(type); };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<scf::ForallOp, memref::SubViewOp, tile::ComputeOp>(
-          [&](auto typed) { return lower(typed); })
+      .Case<scf::ForallOp, scf::ForOp, scf::IfOp, memref::SubViewOp,
+            tile::ComputeOp>([&](auto typed) { return lower(typed); })
       .Case([&](memref::AllocOp alloc) {
         b.setInsertionPointAfter(alloc);
         setView(alloc);
@@ -167,31 +220,19 @@ LogicalResult FunctionLowering::lower(linalg::LinalgOp op) {
   return success();
 }
 
-/// The width of the queries, and the step of the loop over tiles or chunks.
-FailureOr<TileLayout> FunctionLowering::getLayout(scf::ForallOp op) {
-  Operation *finish = nullptr;
-  DistanceOp distance;
-  op.walk([&](Operation *found) {
-    if (isa<FinalizeOp, QueryGradOp, KeyGradOp>(found))
-      finish = found;
-    if (auto own = dyn_cast<DistanceOp>(found))
-      distance = own;
-  });
+/// The step of the loop over tiles or chunks bounds the items of a task.
+FailureOr<TileLayout> FunctionLowering::getLayout(scf::ForallOp op,
+                                                  const TaskShape &shape) {
   std::optional<int64_t> step;
   // Canonicalisation drops a batch of one; the tiles come last.
   if (op.getRank() <= 2)
     step = getConstantIntValue(op.getMixedStep().back());
-  if (!finish || !distance || !step || *step < 1 || *step > kLargestItems)
+  if (!step || *step < 1 || *step > kLargestItems)
     return op.emitOpError()
            << "expected a forall over batch and query tiles or key chunks of "
               "constant step, 1 to "
-           << kLargestItems
-           << ", that ends in rt.finalize, rt.query_grad or rt.key_grad";
-  auto element = cast<RankedTensorType>(distance.getDistances().getType())
-                     .getElementType();
-  auto queries = cast<RankedTensorType>(distance.getQueries().getType());
-  return TileLayout::get(target, cast<FloatType>(element),
-                         queries.getDimSize(2), *step);
+           << kLargestItems;
+  return TileLayout::get(target, shape.element, shape.width, *step);
 }
 
 LogicalResult FunctionLowering::lower(tile::ComputeOp compute) {
@@ -232,9 +273,10 @@ LogicalResult FunctionLowering::lower(tile::ComputeOp compute,
 }
 
 LogicalResult FunctionLowering::lower(scf::ForallOp op) {
-  PairSide side = PairSide::Query;
-  op.walk([&](KeyGradOp) { side = PairSide::Key; });
-  FailureOr<TileLayout> layout = getLayout(op);
+  FailureOr<TaskShape> shape = findTaskShape(op);
+  if (failed(shape))
+    return failure();
+  FailureOr<TileLayout> layout = getLayout(op, *shape);
   if (failed(layout))
     return failure();
   auto forall = scf::ForallOp::create(
@@ -242,7 +284,8 @@ LogicalResult FunctionLowering::lower(scf::ForallOp op) {
       op.getMixedStep(), /*outputs=*/ValueRange(), /*mapping=*/std::nullopt);
   scalars.map(op.getInductionVars(), forall.getInductionVars());
   b.setInsertionPoint(forall.getBody()->getTerminator());
-  TaskLowering task(b, *layout, side, scalars, buffers, forall.getBody());
+  TaskLowering task(b, *layout, shape->side, scalars, buffers,
+                    forall.getBody());
   if (failed(task.lowerBlock(*op.getBody())))
     return failure();
   op.erase();

@@ -323,6 +323,10 @@ void FunctionOutliner::fillTask(scf::ForallOp forall, func::FuncOp task,
   IRMapping mapping;
   loadCaptures(builder, loc, task.getArgument(0), captures, mapping);
   LoopBounds bounds = getBounds(builder, forall);
+  // As the task has them: folding must not find what they were computed from.
+  for (auto *values : {&bounds.lower, &bounds.upper, &bounds.step})
+    for (Value &value : *values)
+      value = mapping.lookupOrDefault(value);
   SmallVector<Value> inductionVars =
       buildInductionVars(builder, loc, bounds, task.getArgument(1));
   // What follows is moved; the workspace is placed in front of it.

@@ -41,7 +41,8 @@ LogicalResult TaskLowering::lower(InitOp op) {
         {*parts, static_cast<int64_t>(values.size()), layout.itemLanes()},
         element));
     initState(k, values, data, k.index(*parts));
-    buffer(state) = StateBuffer{{data, k.index(0)}, *parts};
+    if (failed(put(op, state, StateBuffer{{data, k.index(0)}, *parts})))
+      return failure();
   }
   return success();
 }
@@ -61,6 +62,10 @@ LogicalResult TaskLowering::lower(linalg::FillOp op) {
   Value memref = op.getOutputs()[0];
   if (llvm::is_contained(cast<MemRefType>(memref.getType()).getShape(), 0))
     return success();
+  if (isPlain(memref)) {
+    fillBuffer(op);
+    return success();
+  }
   if (!matchPattern(op.getInputs()[0], m_AnyZeroFloat()))
     return op.emitOpError() << "expected sums that start as zeros";
   auto alloc = getMemRef(memref).getDefiningOp<memref::AllocOp>();

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -30,8 +31,9 @@ Value TaskLowering::scalar(OpFoldResult value, Location loc) {
 
 FailureOr<StateView> TaskLowering::getState(Operation *op, Value floats,
                                             Value positions) {
-  auto *f = get<StateBuffer>(op, floats, "a state from rt.init");
-  auto *p = get<StateBuffer>(op, positions, "a state from rt.init");
+  StringRef expected = "a state from rt.init";
+  auto *f = getFields(op, floats, expected, Padding::Repeat);
+  auto *p = getFields(op, positions, expected, Padding::Repeat);
   if (!f || !p)
     return failure();
   return StateView{f->view, p->view};
@@ -122,6 +124,7 @@ LogicalResult TaskLowering::lowerBlock(Block &block) {
 }
 
 LogicalResult TaskLowering::lower(Operation *op) {
+  llvm::scope_exit done([&] { settle(); });
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<memref::AllocOp, memref::SubViewOp, memref::CopyOp, memref::LoadOp,
             memref::DimOp, linalg::FillOp, linalg::ContractOp, scf::ForOp,
@@ -164,7 +167,8 @@ LogicalResult TaskLowering::checkOutputs(tile::ComputeOp compute) {
     if (tile::getInit(compute.getOp(), number))
       continue;
     Value memref = stripCasts(output);
-    bool isKept = isa<DistanceOp>(compute.getOp()) && find<ScoreBuffer>(memref);
+    bool isKept = isPlain(memref) || (isa<DistanceOp>(compute.getOp()) &&
+                                      find<ScoreBuffer>(memref));
     bool isEmpty =
         llvm::is_contained(cast<MemRefType>(memref.getType()).getShape(), 0);
     auto alloc = memref.getDefiningOp<memref::AllocOp>();
@@ -217,6 +221,10 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   if (op.getNumResults() > 0)
     return op.emitOpError() << "expected a loop that carries nothing but what "
                                "stands in buffers";
+  FailureOr<Residents> residents = importResidents(op);
+  if (failed(residents))
+    return failure();
+  forgetImports();
   auto loop =
       scf::ForOp::create(b, op.getLoc(), scalar(op.getLowerBound()),
                          scalar(op.getUpperBound()), scalar(op.getStep()));
@@ -231,7 +239,8 @@ LogicalResult TaskLowering::lower(scf::ForOp op) {
   }
   llvm::append_range(freeBuffers, loopBuffers);
   std::swap(outer, loopBuffers);
-  return success();
+  forgetImports();
+  return exportResidents(op, *residents);
 }
 
 LogicalResult TaskLowering::lower(scf::ForallOp op) {
@@ -242,9 +251,12 @@ LogicalResult TaskLowering::lower(scf::ForallOp op) {
       b, op.getLoc(), scalar(op.getMixedLowerBound()[0], op.getLoc()),
       scalar(op.getMixedUpperBound()[0], op.getLoc()), k.index(1));
   scalars.map(op.getInductionVars()[0], loop.getInductionVar());
+  forgetImports();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  return lowerBlock(*op.getBody());
+  LogicalResult lowered = lowerBlock(*op.getBody());
+  forgetImports();
+  return lowered;
 }
 
 LogicalResult TaskLowering::lower(scf::IfOp op) {
@@ -254,11 +266,15 @@ LogicalResult TaskLowering::lower(scf::IfOp op) {
   auto branch = scf::IfOp::create(b, op.getLoc(), scalar(op.getCondition()),
                                   op.elseBlock() != nullptr);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  if (failed(lowerBlock(*op.thenBlock())))
-    return failure();
-  if (!op.elseBlock())
-    return success();
-  b.setInsertionPointToStart(branch.elseBlock());
-  return lowerBlock(*op.elseBlock());
+  for (auto [from, to] : {std::pair(op.thenBlock(), branch.thenBlock()),
+                          {op.elseBlock(), branch.elseBlock()}}) {
+    if (!from)
+      continue;
+    forgetImports();
+    b.setInsertionPointToStart(to);
+    if (failed(lowerBlock(*from)))
+      return failure();
+  }
+  forgetImports();
+  return success();
 }

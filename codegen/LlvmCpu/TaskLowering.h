@@ -9,7 +9,7 @@
 #ifndef RAYTENTION_CODEGEN_LLVMCPU_TASKLOWERING_H
 #define RAYTENTION_CODEGEN_LLVMCPU_TASKLOWERING_H
 
-#include "codegen/LlvmCpu/CpuKernels.h"
+#include "codegen/LlvmCpu/TransferKernels.h"
 #include "dialect/RayTile/RayTile.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,17 +17,20 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <deque>
+#include <functional>
 #include <variant>
 
 namespace raytention {
-
-struct ItemTerms;
 
 inline mlir::Value stripCasts(mlir::Value memref) {
   while (auto cast = memref.getDefiningOp<mlir::memref::CastOp>())
     memref = cast.getSource();
   return memref;
 }
+
+/// Whether a product is that of the rows' gradients and keys.
+bool multipliesStack(mlir::linalg::ContractOp op);
 
 /// Rows of a query tile or keys of a chunk at most: more is a mistake.
 constexpr int64_t kLargestTile = int64_t(1) << 16;
@@ -52,11 +55,13 @@ struct LaneBuffer {
 };
 struct RowBuffer {
   PackedRows packed;
+  int64_t slotRows = 0; ///< of a channel, of a stack
 };
 struct WeightBuffer {
-  mlir::Value data;
-  int64_t numWeighted;
+  mlir::Value data = {};
+  int64_t numWeighted = 1;
   std::optional<Metric> metric = std::nullopt; ///< of coefficients
+  int64_t slotRows = 0; ///< of a channel, where channels stand in rows
 };
 /// A state tensor (floats or positions) or sums, one or all of its parts.
 struct StateBuffer {
@@ -119,9 +124,90 @@ private:
   using PackRows = llvm::function_ref<void(const PackedRows &)>;
   LaneBuffer packItems(mlir::Operation *op, mlir::Value count,
                        PackLanes packLanes, PackRows packRows);
-  llvm::LogicalResult packQueries(mlir::memref::SubViewOp op,
-                                  const ArgumentView &view);
+  /// A tile of width D as the task's items, or as what passes by.
+  llvm::FailureOr<TensorBuffer> packTile(mlir::Operation *op,
+                                         mlir::Value memref,
+                                         const ArgumentView &view,
+                                         bool isItems);
   llvm::LogicalResult keepScores(mlir::memref::AllocOp op);
+
+  /// Plain memory: buffers of the function, arguments and views of them. What
+  /// an op reads there is imported into the form that its kernel expects, what
+  /// it writes is exported when it is done. Null is a failure.
+  bool isPlain(mlir::Value tensor) const;
+  const ScoreBuffer *getScores(mlir::Operation *op, mlir::Value tensor);
+  /// Weights or products of the channels, or coefficients.
+  const WeightBuffer *getWeights(mlir::Operation *op, mlir::Value tensor,
+                                 llvm::StringRef expected);
+  /// Fields of rows: of the task's items, or with `passes`, of what passes by.
+  const StateBuffer *getFields(mlir::Operation *op, mlir::Value tensor,
+                               llvm::StringRef expected, Padding padding,
+                               bool passes = false);
+  const StateBuffer *getSums(mlir::Operation *op, mlir::Value tensor,
+                             llvm::StringRef expected);
+  const LaneBuffer *getItems(mlir::Operation *op, mlir::Value tensor);
+  const RowBuffer *getPassing(mlir::Operation *op, mlir::Value tensor,
+                              llvm::StringRef expected);
+  template <typename BufferKind>
+  const BufferKind *getRows(mlir::Operation *op, mlir::Value tensor,
+                            llvm::StringRef expected);
+  /// `form` is what the op has made of a tensor.
+  llvm::LogicalResult put(mlir::Operation *op, mlir::Value tensor,
+                          TensorBuffer form);
+  /// The op has changed what it imported.
+  template <typename BufferKind>
+  llvm::LogicalResult putBack(mlir::Operation *op, mlir::Value tensor);
+  llvm::LogicalResult store(mlir::Operation *op, mlir::Value memref,
+                            const TensorBuffer &form);
+  llvm::FailureOr<TensorBuffer> importStack(mlir::Operation *op,
+                                            mlir::Value memref);
+  llvm::LogicalResult checkItems(mlir::Operation *op, mlir::Value tensor,
+                                 int64_t axis);
+  void exportSums(mlir::Location loc, const StateBuffer &sums,
+                  mlir::Value memref);
+  void exportStack(mlir::Location loc, const TensorBuffer &form,
+                   mlir::Value memref);
+  void exportWeights(mlir::Location loc, const WeightBuffer &weights,
+                     mlir::Value memref);
+  StateBuffer makeSums(mlir::Location loc, int64_t numWeighted,
+                       bool isGradient);
+  using PlaceLane = std::function<llvm::SmallVector<mlir::Value>(
+      mlir::Value passing, mlir::Value lane)>;
+  PlaceLane placeWeights(KernelBuilder &k, const WeightBuffer &form,
+                         int64_t slot);
+  PlaceLane placeStack(KernelBuilder &k, int64_t slot);
+  void clearWidth(KernelBuilder &k, mlir::Value lanes);
+  PlainMatrix getMatrix(mlir::Location loc, mlir::Value memref,
+                        mlir::Value slot = {});
+  llvm::SmallVector<mlir::Value> getSizes(mlir::Location loc,
+                                          mlir::Value memref);
+  template <typename BufferKind>
+  const BufferKind *remember(mlir::Value tensor, const BufferKind &form);
+  /// After an op: where it has changed plain memory, what it has stored there
+  /// is all that is known of it.
+  void settle();
+  void forgetImports();
+  /// Whether an op of the task writes to the buffer that a view is of.
+  bool isWritten(mlir::Operation *op, mlir::Value memref);
+  /// Packs what a view will be read as, if that does not change meanwhile.
+  llvm::LogicalResult packView(mlir::memref::SubViewOp op,
+                               const ArgumentView &view);
+  /// What a loop alone adds to is imported before it and exported behind it.
+  struct Resident {
+    mlir::Value memref;
+    ArgumentView view;
+  };
+  using Residents = llvm::SmallVector<Resident>;
+  llvm::FailureOr<Residents> importResidents(mlir::scf::ForOp loop);
+  llvm::LogicalResult exportResidents(mlir::scf::ForOp loop,
+                                      const Residents &residents);
+  void fillBuffer(mlir::linalg::FillOp op);
+  llvm::LogicalResult copyBuffer(mlir::memref::CopyOp op);
+  /// `G_ci . k_j` into plain memory.
+  llvm::LogicalResult multiplyInto(mlir::linalg::ContractOp op);
+  llvm::FailureOr<WeightBuffer> multiply(mlir::linalg::ContractOp op);
+  llvm::LogicalResult putGradients(WeighGradOp op, const WeightBuffer &weights,
+                                   const WeightBuffer &coefficients);
   void copyScores(mlir::Location loc, const ScoreBuffer &from,
                   const ScoreView &to);
   llvm::LogicalResult copyState(mlir::memref::CopyOp op, StateBuffer from);
@@ -159,8 +245,16 @@ private:
   /// The same if it is of a kind, else null.
   template <typename BufferKind>
   const BufferKind *find(mlir::Value value) const {
-    auto it = buffers.find(getMemRef(value));
-    return it == buffers.end() ? nullptr : std::get_if<BufferKind>(&it->second);
+    mlir::Value memref = getMemRef(value);
+    auto it = buffers.find(memref);
+    if (it != buffers.end())
+      if (auto *found = std::get_if<BufferKind>(&it->second))
+        return found;
+    for (const Import &own : imports)
+      if (own.memref == memref)
+        if (auto *found = std::get_if<BufferKind>(&own.form))
+          return found;
+    return nullptr;
   }
   /// The buffer of a tensor, or an error at `op` that says what was expected.
   template <typename BufferKind>
@@ -196,6 +290,17 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, ParameterValues>
       parameters;
   llvm::SmallVector<mlir::Value> freeBuffers, loopBuffers;
+  /// Forms of what stands in plain memory, until that changes; `isPinned` if
+  /// the task never does. A deque: others are added while one is read.
+  struct Import {
+    mlir::Value memref;
+    TensorBuffer form;
+    bool isPinned;
+  };
+  std::deque<Import> imports, stored;
+  bool changesPlain = false;
+  /// Buffers that the task writes to; none: not yet collected.
+  std::optional<llvm::DenseSet<mlir::Value>> written;
 };
 
 template <typename BufferKind>
@@ -206,6 +311,14 @@ const BufferKind *TaskLowering::get(mlir::Operation *op, mlir::Value tensor,
   op->emitOpError() << "expected " << expected
                     << " in the form of the tiled stage, got " << tensor;
   return nullptr;
+}
+
+template <typename BufferKind>
+llvm::LogicalResult TaskLowering::putBack(mlir::Operation *op,
+                                          mlir::Value tensor) {
+  if (!isPlain(tensor))
+    return mlir::success();
+  return put(op, tensor, *find<BufferKind>(tensor));
 }
 
 } // namespace raytention

@@ -182,6 +182,11 @@ Value raytention::buildSum(OpBuilder &builder, Location loc, Value lhs,
 
 Value raytention::buildSliceBytes(OpBuilder &builder, Location loc,
                                   memref::AllocOp alloc) {
+  return buildSliceBytes(builder, loc, alloc, alloc.getDynamicSizes());
+}
+
+Value raytention::buildSliceBytes(OpBuilder &builder, Location loc,
+                                  memref::AllocOp alloc, ValueRange sizes) {
   MemRefType type = alloc.getType();
   uint64_t fixed =
       DataLayout::closest(alloc).getTypeSize(type.getElementType());
@@ -189,7 +194,7 @@ Value raytention::buildSliceBytes(OpBuilder &builder, Location loc,
     if (!ShapedType::isDynamic(size))
       fixed = llvm::SaturatingMultiply(fixed, static_cast<uint64_t>(size));
   Value bytes = makeBytes(builder, loc, fixed);
-  for (Value size : alloc.getDynamicSizes())
+  for (Value size : sizes)
     bytes = buildProduct(builder, loc, bytes, size);
   bytes = builder.createOrFold<arith::AddIOp>(
       loc, bytes, makeBytes(builder, loc, kSliceAlignment - 1));

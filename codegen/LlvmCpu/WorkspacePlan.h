@@ -31,6 +31,10 @@ mlir::FailureOr<mlir::Value> cloneSlice(mlir::OpBuilder &builder,
 /// the largest one where there are more than fit in 63 bits.
 mlir::Value buildSliceBytes(mlir::OpBuilder &builder, mlir::Location loc,
                             mlir::memref::AllocOp alloc);
+/// The same with other sizes in place of its dynamic ones.
+mlir::Value buildSliceBytes(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::memref::AllocOp alloc,
+                            mlir::ValueRange sizes);
 /// The sum of two such numbers, which stays at the largest one.
 mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value lhs, mlir::Value rhs);

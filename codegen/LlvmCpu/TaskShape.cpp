@@ -119,8 +119,9 @@ private:
 
   void visitProduct(linalg::ContractOp op) {
     setElement(getElementTypeOrSelf(op.getOutputs()[0].getType()));
-    if (multipliesStack(op)) {
-      setWidth(getLastSize(op.getInputs()[0]));
+    int64_t depth = getLastSize(op.getInputs()[0]);
+    if (multipliesStack(op) && !ShapedType::isDynamic(depth)) {
+      setWidth(depth);
       see(op.getInputs()[0], 2, PairSide::Query);
       see(op.getInputs()[1], 1, PairSide::Key);
       return;

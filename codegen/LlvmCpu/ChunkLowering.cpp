@@ -184,6 +184,11 @@ bool raytention::multipliesStack(linalg::ContractOp op) {
   return hasLoops(op, {"bcid", "bjd", "bcij"});
 }
 
+bool raytention::sumsWeighted(linalg::ContractOp op, PairSide side) {
+  return side == PairSide::Key ? hasLoops(op, {"bcij", "bcid", "bjd"})
+                               : hasLoops(op, {"bcij", "bjd", "bcid"});
+}
+
 /// Whether rt.weigh_grad reads the result of a product.
 static bool startsProducts(linalg::ContractOp op) {
   Value products = op.getOutputs()[0];
@@ -203,8 +208,7 @@ LogicalResult TaskLowering::lower(linalg::ContractOp op) {
     return multiplyStack(op);
   }
   bool isKeys = side == PairSide::Key;
-  if (isKeys ? !hasLoops(op, {"bcij", "bcid", "bjd"})
-             : !hasLoops(op, {"bcij", "bjd", "bcid"}))
+  if (!sumsWeighted(op, side))
     return op.emitOpError() << "expected weighted sums, "
                             << (isKeys ? "sum_ci w[b, c, i, j] G[b, c, i, d]"
                                        : "sum_j w[b, c, i, j] k[b, j, d]");

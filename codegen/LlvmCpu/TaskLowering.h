@@ -31,6 +31,8 @@ inline mlir::Value stripCasts(mlir::Value memref) {
 
 /// Whether a product is that of the rows' gradients and keys.
 bool multipliesStack(mlir::linalg::ContractOp op);
+/// Whether it is that of weights and what passes by the items of `side`.
+bool sumsWeighted(mlir::linalg::ContractOp op, PairSide side);
 
 /// Rows of a query tile or keys of a chunk at most: more is a mistake.
 constexpr int64_t kLargestTile = int64_t(1) << 16;

@@ -59,7 +59,7 @@ public:
     });
     if (walked.wasInterrupted())
       return loop.emitOpError() << "expected rows of one static width, got "
-                                << width << " and " << other;
+                                << name(width) << " and " << name(other);
     if (!element)
       element = Float32Type::get(loop.getContext());
     return TaskShape{side.value_or(moving.value_or(PairSide::Query)), element,
@@ -119,15 +119,18 @@ private:
 
   void visitProduct(linalg::ContractOp op) {
     setElement(getElementTypeOrSelf(op.getOutputs()[0].getType()));
-    if (multipliesStack(op)) {
-      setWidth(getLastSize(op.getInputs()[0]));
+    int64_t depth = getLastSize(op.getInputs()[0]);
+    if (multipliesStack(op) && !ShapedType::isDynamic(depth)) {
+      setWidth(depth);
       see(op.getInputs()[0], 2, PairSide::Query);
       see(op.getInputs()[1], 1, PairSide::Key);
       return;
     }
-    auto sums = cast<ShapedType>(op.getOutputs()[0].getType());
-    side = sums.getRank() == 3 ? PairSide::Key : PairSide::Query;
-    setWidth(sums.getShape().back());
+    for (PairSide own : {PairSide::Query, PairSide::Key})
+      if (sumsWeighted(op, own)) {
+        side = own;
+        setWidth(getLastSize(op.getOutputs()[0]));
+      }
   }
 
   void see(Value tensor, int64_t axis, PairSide of) {
@@ -136,12 +139,12 @@ private:
       moving = of;
   }
   void setWidth(int64_t own) {
-    if (width != 0 && own != width) {
-      isTwo = true;
-      other = own;
-    }
     width = width == 0 ? own : width;
-    isTwo |= ShapedType::isDynamic(own);
+    other = own;
+    isTwo = own != width || ShapedType::isDynamic(own);
+  }
+  static std::string name(int64_t size) {
+    return ShapedType::isDynamic(size) ? "?" : std::to_string(size);
   }
   /// Accumulators are f32 or f64, whatever is looked up.
   void setElement(Type type) {

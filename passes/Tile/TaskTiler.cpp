@@ -130,37 +130,32 @@ void TaskTiler::storeShared(ParallelLoop &loop) {
         });
     if (tile == fuser.getTiles().end())
       continue;
-    loop.insert(b, output, tile->tile, tile->offsets, tile->sizes);
-    if (!isa<DistanceOp>(pairs.getOwner()))
-      fillRest(loop, output, *tile);
+    if (isa<DistanceOp>(pairs.getOwner()))
+      loop.insert(b, output, tile->tile, tile->offsets, tile->sizes);
+    else
+      insertWeighed(loop, output, *tile);
     stored[pairs] = loop.results[output];
   }
 }
 
 /// What is weighed is 0 where masked. Distances there are read by nobody: they
 /// have no weight.
-void TaskTiler::fillRest(ParallelLoop &loop, unsigned number,
-                         const ProducerFuser::Tile &tile) {
-  b.setInsertionPoint(loop.op.getTerminator());
-  Value output = loop.args[number];
-  auto type = cast<RankedTensorType>(output.getType());
-  int64_t axis = type.getRank() - 1;
-  auto value = [&](OpFoldResult size) {
-    return getValueOrCreateConstantIndexOp(b, loc, size);
-  };
-  Value begin = value(tile.sizes[axis]);
-  Value rest = arith::SubIOp::create(
-      b, loc, value(getSize(b, loc, tile.whole, axis)), begin);
-  LoopSizes offsets = tile.offsets, sizes = tile.sizes;
-  offsets[axis] = begin;
-  sizes[axis] = rest;
-  SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
-  Value part =
-      tensor::ExtractSliceOp::create(b, loc, output, offsets, sizes, strides);
+void TaskTiler::insertWeighed(ParallelLoop &loop, unsigned number,
+                              const ProducerFuser::Tile &tile) {
+  auto type = cast<RankedTensorType>(tile.tile.getType());
+  LoopSizes sizes = tile.sizes, none(type.getRank(), b.getIndexAttr(0));
+  LoopSizes strides(type.getRank(), b.getIndexAttr(1));
+  b.setInsertionPoint(loop.op);
+  sizes.back() = getTypedSize(b, loc, tile.whole, type.getRank() - 1);
+  b.setInsertionPointAfterValue(count);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
   Value zero = arith::ConstantOp::create(
       b, loc, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
-  Value zeros = linalg::FillOp::create(b, loc, zero, part).getResult(0);
-  loop.insert(b, number, zeros, offsets, sizes);
+  Value zeros = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+  b.setInsertionPoint(loop.op.getTerminator());
+  Value rows = tensor::InsertSliceOp::create(b, loc, tile.tile, zeros, none,
+                                             tile.sizes, strides);
+  loop.insert(b, number, rows, tile.offsets, sizes);
 }
 
 void TaskTiler::buildTile(scf::ForallOp loop) {

@@ -55,8 +55,8 @@ private:
   llvm::LogicalResult insertResults(ParallelLoop &loop,
                                     mlir::ValueRange values);
   void storeShared(ParallelLoop &loop);
-  void fillRest(ParallelLoop &loop, unsigned number,
-                const ProducerFuser::Tile &tile);
+  void insertWeighed(ParallelLoop &loop, unsigned number,
+                     const ProducerFuser::Tile &tile);
   const Visible &getVisible(MaskedPairsOpInterface pairs);
   mlir::Value buildEnd(mlir::Value begin, mlir::Value tensor, int64_t axis);
   Visible buildVisibleKeys(MaskedPairsOpInterface pairs);

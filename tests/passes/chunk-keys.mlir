@@ -32,24 +32,20 @@
 // CANON-NOT: scf.for
 // CANON: rt.finalize
 
-// With split keys the distances are recomputed: a loop in each range, and one
-// for the weighted sums, which are not split.
+// With split keys the distances are recomputed, in a loop in each range.
 // SPLIT-LABEL: func.func @chunk
 // SPLIT: scf.forall (%{{.*}}) in (%c2)
-// SPLIT: scf.for %
+// SPLIT: scf.for %{{.*}} step %c16
 // SPLIT: rt.distance
 // SPLIT: rt.score_sweep
 // SPLIT-NOT: tensor.insert_slice
 // SPLIT: scf.forall (%{{.*}}) in (%c2)
-// SPLIT: scf.for %
+// SPLIT: scf.for %{{.*}} step %c16
 // SPLIT: rt.distance
 // SPLIT: rt.reduce_sweep
 // SPLIT-NOT: tensor.insert_slice
 // SPLIT: rt.merge <reduce>
-// SPLIT: scf.for %{{.*}} step %c16
-// SPLIT: rt.distance
-// SPLIT: rt.weigh
-// SPLIT: linalg.contract
+// SPLIT-LABEL: func.func @copies
 
 // CHECK-LABEL: func.func @chunk
 func.func @chunk(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<?xi64>) -> tensor<?x?x5xf32> {

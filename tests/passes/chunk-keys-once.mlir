@@ -1,5 +1,15 @@
 // RUN: rt-opt %s --rt-differentiate --rt-stream=scores=keep | FileCheck %s --check-prefixes=CHECK,KEEP
 // RUN: rt-opt %s --rt-differentiate --rt-stream=scores=recompute | FileCheck %s --check-prefixes=CHECK,AGAIN
+// RUN: rt-opt %s --rt-differentiate "--rt-stream=query-tile=16 key-chunk=64" | FileCheck %s --check-prefix=SIZE
+
+// Keys pass by rows in chunks of keys, rows pass by keys in tiles of rows.
+// SIZE-LABEL: func.func @attend_backward(
+// SIZE: scf.forall {{.*}} step (1, %c16)
+// SIZE: scf.for %{{.*}} step %c64
+// SIZE: rt.query_grad
+// SIZE: scf.forall {{.*}} step (1, %c64)
+// SIZE: scf.for %{{.*}} step %c16
+// SIZE: rt.key_grad
 
 // Each sum of a level reads what was computed for the chunk once: there is one
 // loop per level, and in it one lookup, one distance, one op that weighs.

@@ -134,10 +134,55 @@ func.func @key_sweep_c2(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack:
 
 // -----
 
-// C3 of rt.weigh_grad: accumulators of its side.
+// C3 of rt.weigh_grad: accumulators before and after, or neither.
 func.func @weigh_c3(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
-  // expected-error @+1 {{C3: expected accumulators neither before nor after on the side of keys}}
-  %r:3 = rt.weigh_grad <key> [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%b : tensor<1x?x1xf32>) -> tensor<1x?x1xf32>
+  // expected-error @+1 {{C3: expected accumulators and a result of their type, or neither}}
+  %r:2 = rt.weigh_grad [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%b : tensor<1x?x1xf32>)
+  return
+}
+
+// -----
+
+// C3 of rt.weigh_grad: the result has the accumulators' type.
+func.func @weigh_c3_type(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
+  // expected-error @+1 {{C3: expected accumulators and a result of their type, or neither}}
+  %r:3 = rt.weigh_grad [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%b : tensor<1x?x1xf32>) -> tensor<1x?x7xf32>
+  return
+}
+
+// -----
+
+// C3 of rt.weigh_grad: accumulators as the channels demand.
+func.func @weigh_c3_fields(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
+  // expected-error @+1 {{C3: expected accumulators with A = 1, got 'tensor<1x?x7xf32>'}}
+  %r:3 = rt.weigh_grad [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) outs(%bad : tensor<1x?x7xf32>) -> tensor<1x?x7xf32>
+  return
+}
+
+// -----
+
+// C2 of rt.weigh_grad: lengths of the batch.
+func.func @weigh_c2_lengths(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
+  // expected-error @+1 {{C2: expected lengths [B] of 'i64', got 'tensor<1x?xf32>'}}
+  %r:2 = rt.weigh_grad [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) lengths(%n : tensor<1x?xf32>)
+  return
+}
+
+// -----
+
+// C2 of rt.weigh_grad: products of the weighted channels.
+func.func @weigh_c2_products(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
+  // expected-error @+1 {{C2: expected products [B, C, Tq, T] of 'f32', got 'tensor<1x?x?xf32>'}}
+  %r:2 = rt.weigh_grad [#rt.centroid] ins(%d, %rows, %d : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0)
+  return
+}
+
+// -----
+
+// C4 of rt.weigh_grad: the metric.
+func.func @weigh_c4(%d: tensor<1x?x?xf32>, %rows: tensor<1x?x9xf32>, %stack: tensor<1x1x?x4xf32>, %k: tensor<1x?x4xf32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c0: index, %f: tensor<1x?x2xf32>, %s: tensor<1x?x4xf32>, %b: tensor<1x?x1xf32>, %y: tensor<1x?x4xf32>, %n: tensor<1x?xf32>, %l: tensor<1x?x2xf32>, %p: tensor<1x?x1xf32>, %x: tensor<1x?x0xi32>, %w: tensor<1x1x?x?xf32>, %bad: tensor<1x?x7xf32>, %bad2: tensor<1x?x7xi32>) {
+  // expected-error @+1 {{C4: expected the metric sq_l2 or l2, got dot}}
+  %r:2 = rt.weigh_grad [#rt.centroid] ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x9xf32>, tensor<1x1x?x?xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c0, %c0) {metric = #rt.metric<dot>}
   return
 }
 

@@ -17,7 +17,7 @@ func.func @attend_grad(%q: tensor<2x?x8xf32>, %t: tensor<?x8xf32>, %ids: tensor<
 }
 
 // CHECK-LABEL: @sweeps
-func.func @sweeps(%d: tensor<1x?x?xf32>, %q: tensor<1x?x8xf32>, %k: tensor<1x?x8xf32>, %tau: tensor<f32>, %g: tensor<1xf32>, %c0: index, %T: index, %y: tensor<1x?x25xf32>, %n: tensor<1x?xf32>, %x: tensor<1x?x1xi32>, %l: tensor<1x?x5xf32>, %a: tensor<1x?x4xf32>, %s: tensor<1x?x8xf32>, %p: tensor<1x?x2xf32>, %w: tensor<1x2x?x?xf32>) {
+func.func @sweeps(%d: tensor<1x?x?xf32>, %q: tensor<1x?x8xf32>, %k: tensor<1x?x8xf32>, %tau: tensor<f32>, %g: tensor<1xf32>, %c0: index, %T: index, %y: tensor<1x?x25xf32>, %n: tensor<1x?xf32>, %x: tensor<1x?x1xi32>, %l: tensor<1x?x5xf32>, %a: tensor<1x?x4xf32>, %s: tensor<1x?x8xf32>, %p: tensor<1x?x2xf32>, %w: tensor<1x2x?x?xf32>, %len: tensor<1xi64>) {
   // CHECK: %[[ROWS:.*]], %[[STACK:.*]] = rt.grad_rows {{.*}} at(%{{.*}}) of %{{.*}} -> tensor<1x?x18xf32>, tensor<1x2x?x8xf32>
   %rows, %stack = rt.grad_rows [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
     (%y, %n, %l, %y : tensor<1x?x25xf32>, tensor<1x?xf32>, tensor<1x?x5xf32>, tensor<1x?x25xf32>)
@@ -41,14 +41,21 @@ func.func @sweeps(%d: tensor<1x?x?xf32>, %q: tensor<1x?x8xf32>, %k: tensor<1x?x8
   %dk = rt.key_grad [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy] (%ks : tensor<1x?x8xf32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0) of %T outs(%k : tensor<1x?x8xf32>)
   // CHECK: rt.sum_differences <key>(
   %dd = rt.sum_differences <key> (%d, %q, %k : tensor<1x?x?xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) near(%d : tensor<1x?x?xf32>) outs(%s : tensor<1x?x8xf32>)
-  // CHECK: rt.weigh_grad <query> {{.*}} outs(%{{.*}} : tensor<1x?x4xf32>) -> tensor<1x?x4xf32>
-  %w0, %c, %f1 = rt.weigh_grad <query> [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
+  // With accumulators and without; whether keys have lengths is apart from that.
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = rt.weigh_grad [
+  // CHECK-SAME: at({{[^)]*}}) outs(%{{.*}} : tensor<1x?x4xf32>) -> tensor<1x?x4xf32>
+  %w0, %c, %f1 = rt.weigh_grad [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
     ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x18xf32>, tensor<1x2x?x?xf32>)
     tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0, %c0) outs(%a : tensor<1x?x4xf32>) -> tensor<1x?x4xf32>
-  // CHECK: rt.weigh_grad <key>
-  %w1, %c1 = rt.weigh_grad <key> [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
+  // CHECK: %{{.*}}, %{{.*}} = rt.weigh_grad [{{[^]]*}}] ins({{[^)]*}}) tau({{[^)]*}}) gammas({{[^)]*}}) at({{[^)]*}}) {metric = #rt.metric<l2>}{{$}}
+  %w1, %c1 = rt.weigh_grad [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
     ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x18xf32>, tensor<1x2x?x?xf32>)
-    tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0, %c0)
+    tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0, %c0) {metric = #rt.metric<l2>}
+  // CHECK: %{{.*}}, %{{.*}} = rt.weigh_grad [
+  // CHECK-SAME: lengths(%{{.*}} : tensor<1xi64>){{$}}
+  %w2, %c2 = rt.weigh_grad [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
+    ins(%d, %rows, %w : tensor<1x?x?xf32>, tensor<1x?x18xf32>, tensor<1x2x?x?xf32>)
+    tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) at(%c0, %c0) lengths(%len : tensor<1xi64>)
   // CHECK: rt.copy_grad {{.*}} at(%{{.*}}) outs(
   %s1 = rt.copy_grad [#rt.centroid, #rt.decay<backward, 0>, #rt.top<1>, #rt.entropy]
     (%rows, %y, %y, %x : tensor<1x?x18xf32>, tensor<1x?x25xf32>, tensor<1x?x25xf32>, tensor<1x?x1xi32>) at(%c0)

@@ -168,22 +168,6 @@ func.func @merge_C2(%f: tensor<1x?x2xf32>, %i: tensor<1x?x0xi32>) {
 
 // -----
 
-func.func @merge_C3_side(%f: tensor<1x?x?x0xf32>, %i: tensor<1x?x?x0xi32>, %n: tensor<1x?x1x?x8xf32>) {
-  // expected-error @+1 {{C3: expected sums on both sides, in the reduce sweep, or on none}}
-  %r:2 = rt.merge <reduce> [#rt.centroid] (%f, %i, %n : tensor<1x?x?x0xf32>, tensor<1x?x?x0xi32>, tensor<1x?x1x?x8xf32>) -> tensor<1x?x0xf32>, tensor<1x?x0xi32>
-  return
-}
-
-// -----
-
-func.func @merge_C3_score(%f: tensor<1x?x?x2xf32>, %i: tensor<1x?x?x0xi32>, %n: tensor<1x?x1x?x8xf32>) {
-  // expected-error @+1 {{C3: expected sums on both sides, in the reduce sweep, or on none}}
-  %r:3 = rt.merge <score> [#rt.centroid] (%f, %i, %n : tensor<1x?x?x2xf32>, tensor<1x?x?x0xi32>, tensor<1x?x1x?x8xf32>) -> tensor<1x?x2xf32>, tensor<1x?x0xi32>, tensor<1x1x?x8xf32>
-  return
-}
-
-// -----
-
 func.func @finalize_C1(%sf: tensor<1x?x2xf32>, %si: tensor<1x?x0xi32>, %rf: tensor<1x?x0xf32>, %n: tensor<1x1x?x8xf32>, %t: tensor<?x8xf32>, %ids: tensor<1x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>, %c: index, %y: tensor<1x?x1xf32>, %norm: tensor<1x?xf32>) {
   // expected-error @+1 {{C1: expected the channel #rt.entropy in the list of the sweeps, got [#rt.centroid]}}
   %r:3 = rt.finalize [#rt.entropy] of [#rt.centroid] score(%sf, %si : tensor<1x?x2xf32>, tensor<1x?x0xi32>) reduce(%rf, %si, %n : tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x1x?x8xf32>) lookup(%t[%ids] : tensor<?x8xf32>, tensor<1x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) at(%c) outs(%y, %norm, %si : tensor<1x?x1xf32>, tensor<1x?xf32>, tensor<1x?x0xi32>)

@@ -83,12 +83,11 @@ func.func @subsets(%d: tensor<1x?x?xf32>, %s: tensor<1x?x5xf32>, %si: tensor<1x?
 }
 
 // CHECK-LABEL: @merge
-func.func @merge(%f: tensor<1x?x?x3xf32>, %i: tensor<1x?x?x1xi32>, %r: tensor<1x?x?x0xf32>, %j: tensor<1x?x?x0xi32>, %n: tensor<1x?x1x?x64xf32>) {
+func.func @merge(%f: tensor<1x?x?x3xf32>, %i: tensor<1x?x?x1xi32>, %r: tensor<1x?x?x2xf32>, %j: tensor<1x?x?x0xi32>) {
   // CHECK: rt.merge <score> [#rt.top<1>](%{{.*}}, %{{.*}} : tensor<1x?x?x3xf32>, tensor<1x?x?x1xi32>) -> tensor<1x?x3xf32>, tensor<1x?x1xi32>
   %a:2 = rt.merge <score> [#rt.top<1>] (%f, %i : tensor<1x?x?x3xf32>, tensor<1x?x?x1xi32>) -> tensor<1x?x3xf32>, tensor<1x?x1xi32>
-  // CHECK: rt.merge <reduce> [#rt.centroid](
-  // CHECK-SAME: -> tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x1x?x64xf32>
-  %b:3 = rt.merge <reduce> [#rt.centroid] (%r, %j, %n : tensor<1x?x?x0xf32>, tensor<1x?x?x0xi32>, tensor<1x?x1x?x64xf32>) -> tensor<1x?x0xf32>, tensor<1x?x0xi32>, tensor<1x1x?x64xf32>
+  // CHECK: rt.merge <reduce> [#rt.entropy](%{{.*}}, %{{.*}} : tensor<1x?x?x2xf32>, tensor<1x?x?x0xi32>) -> tensor<1x?x2xf32>, tensor<1x?x0xi32>
+  %b:2 = rt.merge <reduce> [#rt.entropy] (%r, %j : tensor<1x?x?x2xf32>, tensor<1x?x?x0xi32>) -> tensor<1x?x2xf32>, tensor<1x?x0xi32>
   return
 }
 

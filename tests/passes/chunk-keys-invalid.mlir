@@ -1,4 +1,4 @@
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-chunk-keys -split-input-file -verify-diagnostics
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-chunk-keys -split-input-file -verify-diagnostics
 
 // expected-error @+1 {{expected rt.schedule to be #rt.schedule, got "fast"}}
 func.func @schedule(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> attributes {rt.schedule = "fast"} {

@@ -1,9 +1,18 @@
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-chunk-keys=key-chunk=16 | FileCheck %s --check-prefixes=CHECK,KEEP
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-chunk-keys=key-chunk=16 --rt-chunk-keys | FileCheck %s --check-prefixes=CHECK,KEEP
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 "--rt-chunk-keys=key-chunk=16 scores=recompute" | FileCheck %s --check-prefixes=CHECK,AGAIN
-// RUN: rt-opt %s --rt-to-sweeps --canonicalize --rt-tile-queries=query-tile=4 --canonicalize --rt-chunk-keys=key-chunk=16 --canonicalize | FileCheck %s --check-prefix=CANON
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-split-keys=ways=2 --rt-chunk-keys=key-chunk=16 | FileCheck %s --check-prefix=SPLIT
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries=query-tile=4 --rt-chunk-keys=key-chunk=16 | sed "s/constant 16 :/constant 5 :/" | rt-opt --rt-fuse-channels --canonicalize | FileCheck %s --check-prefix=EDIT
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks=query-tile=4 --rt-chunk-keys=key-chunk=16 | FileCheck %s --check-prefixes=CHECK,KEEP
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks=query-tile=4 --rt-chunk-keys=key-chunk=16 --rt-chunk-keys | FileCheck %s --check-prefixes=CHECK,KEEP
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks=query-tile=4 "--rt-chunk-keys=key-chunk=16 scores=recompute" | FileCheck %s --check-prefixes=CHECK,AGAIN
+// RUN: rt-opt %s --rt-to-sweeps --canonicalize --rt-fuse-channels --canonicalize --rt-tile-tasks=query-tile=4 --canonicalize --rt-chunk-keys=key-chunk=16 --canonicalize | FileCheck %s --check-prefix=CANON
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks=query-tile=4 --rt-split-keys=ways=2 --rt-chunk-keys=key-chunk=16 | FileCheck %s --check-prefix=SPLIT
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks=query-tile=4 --rt-chunk-keys=key-chunk=16 | sed "s/constant 16 :/constant 5 :/" | rt-opt --canonicalize | FileCheck %s --check-prefix=EDIT
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks --rt-chunk-keys | FileCheck %s --check-prefix=PLAN
+
+// The chunk and the plan of rt.schedule.
+// PLAN-LABEL: func.func @scheduled
+// PLAN: scf.for {{.*}} step %c3
+// PLAN: rt.distance
+// PLAN-NOT: tensor.insert_slice
+// PLAN: scf.for {{.*}} step %c3
+// PLAN: rt.distance
 
 // A chunk constant edited by hand is all it takes.
 // EDIT: scf.for %[[J:.*]] = %c0 to %[[HI:.*]] step %c5
@@ -18,15 +27,25 @@
 // CANON: scf.for %{{.*}} step %c16
 // CANON-NOT: rt.distance
 // CANON: rt.reduce_sweep
+// CANON: rt.weigh
+// CANON: linalg.contract
+// CANON-NOT: scf.for
+// CANON: rt.finalize
 
-// With split keys the distances are recomputed.
+// With split keys the distances are recomputed, in a loop in each range.
 // SPLIT-LABEL: func.func @chunk
-// SPLIT: scf.for %
+// SPLIT: scf.forall (%{{.*}}) in (%c2)
+// SPLIT: scf.for %{{.*}} step %c16
 // SPLIT: rt.distance
+// SPLIT: rt.score_sweep
 // SPLIT-NOT: tensor.insert_slice
-// SPLIT: scf.for %
+// SPLIT: scf.forall (%{{.*}}) in (%c2)
+// SPLIT: scf.for %{{.*}} step %c16
 // SPLIT: rt.distance
 // SPLIT: rt.reduce_sweep
+// SPLIT-NOT: tensor.insert_slice
+// SPLIT: rt.merge <reduce>
+// SPLIT-LABEL: func.func @copies
 
 // CHECK-LABEL: func.func @chunk
 func.func @chunk(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<1xf32>, %off: index, %len: tensor<?xi64>) -> tensor<?x?x5xf32> {
@@ -46,14 +65,23 @@ func.func @chunk(%q: tensor<?x?x4xf32>, %table: tensor<?x4xf32>, %ids: tensor<?x
   // CHECK: %[[D:.*]] = rt.distance %[[QT]], %[[K]]
   // CHECK: rt.score_sweep {{.*}} ins(%[[D]], {{.*}} at(%{{.*}}, %[[J]]) outs(%[[F]], %[[P]]
   // KEEP: tensor.insert_slice %[[D]] into %[[KEPT]][0, 0, %[[J]]] [1, %[[ROWS]], %[[N]]]
-  // CHECK: scf.for %[[J2:.*]] = %[[C0]] to %[[HI]] step %[[C]]
+  // What needs the end of the first loop is one more, whatever it sums.
+  // CHECK: %[[RF0:.*]], %[[RP0:.*]] = rt.init <reduce>
+  // CHECK: %[[S0:.*]] = linalg.fill {{.*}} -> tensor<1x1x?x4xf32>
+  // CHECK: %[[L2:.*]]:3 = scf.for %[[J2:.*]] = %[[C0]] to %[[HI]] step %[[C]] iter_args(%[[RF:.*]] = %[[RF0]], %[[RP:.*]] = %[[RP0]], %[[S:.*]] = %[[S0]])
   // CHECK: %[[N2:.*]] = arith.minsi
   // KEEP: %[[D2:.*]] = tensor.extract_slice %[[L]]#2[0, 0, %[[J2]]] [1, %[[ROWS]], %[[N2]]]
-  // CHECK: %[[K2:.*]] = rt.lookup
-  // KEEP-NOT: rt.distance
-  // AGAIN-NOT: rt.lookup
+  // AGAIN: %[[K2:.*]] = rt.lookup
   // AGAIN: %[[D2:.*]] = rt.distance %[[QT]], %[[K2]]
-  // CHECK: rt.reduce_sweep {{.*}} ins(%[[D2]], %[[L]]#0, {{.*}} keys(%[[K2]]
+  // CHECK-NOT: rt.distance
+  // CHECK: %[[RF1:.*]], %[[RP1:.*]] = rt.reduce_sweep {{.*}} ins(%[[D2]], %[[L]]#0, {{[^)]*}}) at(%{{.*}}, %[[J2]]) outs(%[[RF]], %[[RP]] : {{[^)]*}}){{$}}
+  // CHECK: %[[W:.*]] = rt.weigh {{.*}} ins(%[[D2]], %[[L]]#0, {{.*}} at(%{{.*}}, %[[J2]])
+  // KEEP: %[[K2:.*]] = rt.lookup
+  // AGAIN-NOT: rt.lookup
+  // CHECK: %[[S1:.*]] = linalg.contract {{.*}} ins(%[[W]], %[[K2]] {{.*}} outs(%[[S]]
+  // CHECK-NEXT: scf.yield %[[RF1]], %[[RP1]], %[[S1]]
+  // CHECK-NOT: scf.for %
+  // CHECK: rt.finalize {{.*}} score(%[[L]]#0, %[[L]]#1 {{.*}} reduce(%[[L2]]#0, %[[L2]]#1, %[[L2]]#2
   %y = rt.attend [#rt.centroid, #rt.entropy]
     queries(%q : tensor<?x?x4xf32>) lookup(%table[%ids] : tensor<?x4xf32>, tensor<?x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<1xf32>) offset(%off) lengths(%len : tensor<?xi64>) -> tensor<?x?x5xf32>
   return %y : tensor<?x?x5xf32>
@@ -72,10 +100,11 @@ func.func @copies(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2
   return %y : tensor<2x8x4xf32>
 }
 
-// A schedule on the function, one tile: canonicalisation may have removed the loop.
+// A schedule on the function; options come first.
 // CHECK-LABEL: func.func @scheduled
 // CANON-LABEL: func.func @scheduled
 // CANON: rt.score_sweep
+// CANON: linalg.contract
 // CANON: rt.finalize
 func.func @scheduled(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 3, split_keys = 1, scores = recompute>} {
   // CHECK: scf.for %{{.*}} step %c16

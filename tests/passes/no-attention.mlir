@@ -1,6 +1,6 @@
 // Passes leave alone what holds no attention.
 // RUN: rt-opt %s --rt-decompose --rt-to-linalg | FileCheck %s
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries --rt-split-keys --rt-chunk-keys --rt-fuse-channels | FileCheck %s
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-fuse-gradient --rt-tile-kernels --rt-tile-tasks --rt-split-keys=ways=2 --rt-chunk-keys | FileCheck %s
 // RUN: rt-opt %s --rt-split-keys | FileCheck %s
 // RUN: rt-opt %s --rt-lower-to-cpu --rt-outline-tasks --rt-expand-math | FileCheck %s
 // RUN: rt-opt %s --rt-cpu -o /dev/null

@@ -1,4 +1,4 @@
-// RUN: rt-opt %s --rt-to-sweeps --rt-tile-queries --rt-split-keys=ways=-2 -verify-diagnostics
+// RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks --rt-split-keys=ways=-2 -verify-diagnostics
 
 // expected-error @+1 {{expected a positive ways, got -2}}
 func.func @negative(%q: tensor<2x8x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<2x8xi32>, %tau: tensor<f32>, %g: tensor<1xf32>) -> tensor<2x8x5xf32> {

@@ -1,6 +1,6 @@
 // The stages that the README shows, from the file that it lowers.
 // RUN: rt-opt %S/../../examples/small.mlir --rt-decompose | FileCheck %s --check-prefix=REFERENCE
-// RUN: rt-opt %S/../../examples/small.mlir --rt-stream | FileCheck %s --check-prefix=FUSED
+// RUN: rt-opt %S/../../examples/small.mlir --rt-stream | FileCheck %s --check-prefix=TILED
 // RUN: rt-opt %S/../../examples/small.mlir --rt-stream --rt-bufferize --rt-lower-to-cpu=vector-bits=256 | FileCheck %s --check-prefix=CPU
 
 // REFERENCE: rt.lookup
@@ -10,18 +10,18 @@
 // REFERENCE: rt.reduce {{.*}}{floor = 1.000000e-08
 // REFERENCE: rt.normalize
 
-// FUSED: scf.forall {{.*}} step (1, %c32)
-// FUSED: rt.init <score>
-// FUSED: scf.for {{.*}} step %c192
-// FUSED: rt.lookup
-// FUSED: rt.distance
-// FUSED: rt.score_sweep
-// FUSED: scf.for {{.*}} step %c192
-// FUSED-NOT: rt.distance
-// FUSED: rt.weigh
-// FUSED: linalg.contract
-// FUSED: rt.reduce_sweep
-// FUSED: rt.finalize
+// TILED: scf.forall {{.*}} step (1, %c32)
+// TILED: rt.init <score>
+// TILED: scf.for {{.*}} step %c192
+// TILED: rt.lookup
+// TILED: rt.distance
+// TILED: rt.score_sweep
+// TILED: scf.for {{.*}} step %c192
+// TILED-NOT: rt.distance
+// TILED: rt.reduce_sweep
+// TILED: rt.weigh
+// TILED: linalg.contract
+// TILED: rt.finalize
 
 // CPU-NOT: rt.
 // CPU: scf.for {{.*}} vector<8xf32>

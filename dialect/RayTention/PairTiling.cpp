@@ -60,7 +60,7 @@ template <typename Op> static SmallVector<Range> getPairs(Op op, OpBuilder &b) {
 static SmallVector<Range> getPairs(CopyGradOp op, OpBuilder &b) {
   return getDomain(
       b, op.getLoc(),
-      {{op.getSignals(), 0}, {op.getSignals(), 1}, {op.getSumsIn(), 1}});
+      {{op.getSumsIn(), 0}, {op.getSignals(), 1}, {op.getSumsIn(), 1}});
 }
 
 //===----------------------------------------------------------------------===//

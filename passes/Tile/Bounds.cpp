@@ -185,6 +185,50 @@ OpFoldResult raytention::getSize(OpBuilder &b, Location loc, Value tensor,
   return tensor::getMixedSize(b, loc, tensor, axis);
 }
 
+namespace {
+/// What a size was read off: a size that the code names, or an axis of a tensor
+/// that is made from no other.
+struct SizeOrigin {
+  OpFoldResult named = {};
+  Value tensor = {};
+  int64_t axis = 0;
+
+  bool operator==(const SizeOrigin &other) const {
+    if (tensor || other.tensor)
+      return tensor == other.tensor && axis == other.axis;
+    return isEqualConstantIntOrValue(named, other.named);
+  }
+};
+} // namespace
+
+static SizeOrigin findOrigin(OpFoldResult size);
+
+static SizeOrigin findOrigin(Value tensor, int64_t axis) {
+  if (OpFoldResult known = findSize(tensor, axis))
+    return findOrigin(known);
+  auto result = dyn_cast<OpResult>(tensor);
+  auto [model, own] =
+      result ? getModel(result, axis) : std::pair<Value, int64_t>();
+  return model ? findOrigin(model, own) : SizeOrigin{{}, tensor, axis};
+}
+
+static SizeOrigin findOrigin(OpFoldResult size) {
+  auto value = dyn_cast<Value>(size);
+  auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  std::optional<int64_t> axis = dim ? dim.getConstantIndex() : std::nullopt;
+  if (!axis || !isa<RankedTensorType>(dim.getSource().getType()))
+    return {size};
+  return findOrigin(dim.getSource(), *axis);
+}
+
+bool raytention::isSameSize(OpFoldResult lhs, OpFoldResult rhs) {
+  return findOrigin(lhs) == findOrigin(rhs);
+}
+
+bool raytention::isSizeOf(OpFoldResult size, Value tensor, int64_t axis) {
+  return findOrigin(size) == findOrigin(tensor, axis);
+}
+
 OpFoldResult raytention::getTypedSize(OpBuilder &b, Location loc, Value tensor,
                                       int64_t axis) {
   OpFoldResult size = getSize(b, loc, tensor, axis);

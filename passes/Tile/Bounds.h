@@ -30,6 +30,12 @@ mlir::OpFoldResult findSize(mlir::Value tensor, int64_t axis);
 /// A size that was read off a tensor, as the code already names it.
 mlir::OpFoldResult resolveSize(mlir::OpFoldResult size);
 
+/// Whether two sizes are the same constant, value or size of one tensor.
+bool isSameSize(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+
+/// Whether a size is that of a tensor along an axis.
+bool isSizeOf(mlir::OpFoldResult size, mlir::Value tensor, int64_t axis);
+
 /// Like findSize, with a tensor.dim where no producer says.
 mlir::OpFoldResult getSize(mlir::OpBuilder &b, mlir::Location loc,
                            mlir::Value tensor, int64_t axis);

@@ -10,7 +10,7 @@
 #include "passes/Tile/Bounds.h"
 #include "passes/Tile/Cleanup.h"
 #include "passes/Tile/Passes.h"
-#include "passes/Tile/SumLoop.h"
+#include "passes/Tile/SharedLoop.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -37,13 +37,19 @@ bool isCut(Operation *op) {
   return isa_and_present<scf::ForOp>(parent);
 }
 
-/// Whether rows pass by the keys of a block.
-bool passesRows(Block &block) {
-  return llvm::any_of(block, [](Operation &op) {
-    auto differences = dyn_cast<SumDifferencesOp>(&op);
-    return isa<CopyGradOp, KeyGradOp>(&op) ||
+/// Whether a group sums over rows, for its keys.
+bool passesRows(const LoopGroup &group) {
+  return llvm::any_of(group, [](const LoopRoot &root) {
+    Operation *op = root.op;
+    auto differences = dyn_cast<SumDifferencesOp>(op);
+    return isa<CopyGradOp>(op) ||
            (differences && differences.getSide() == PairSide::Key);
   });
+}
+
+bool isRoot(Operation *op, const LoopGroup &group) {
+  return llvm::any_of(group,
+                      [&](const LoopRoot &root) { return root.op == op; });
 }
 
 struct ChunkKeysPass
@@ -63,11 +69,17 @@ struct ChunkKeysPass
       return signalPassFailure();
     keepsScores = *keep;
     SmallVector<Block *> blocks = collectBlocks(func);
+    if (blocks.empty())
+      return;
+    IRRewriter rewriter(func);
+    rewriter.setInsertionPointToStart(&func.getBody().front());
+    Value ofKeys = makeFunctionConstant(rewriter, func.getLoc(), *keys);
+    Value ofRows = makeFunctionConstant(rewriter, func.getLoc(), *rows);
     for (Block *block : blocks)
-      if (failed(chunkBlock(func, *block, passesRows(*block) ? *rows : *keys)))
-        return signalPassFailure();
-    if (!blocks.empty())
-      cleanUp(func);
+      for (const LoopGroup &group : collectSums(rewriter, *block))
+        if (failed(chunk(rewriter, group, passesRows(group) ? ofRows : ofKeys)))
+          return signalPassFailure();
+    cleanUp(func);
   }
 
   FailureOr<bool> choosePlan(func::FuncOp func) {
@@ -92,27 +104,21 @@ struct ChunkKeysPass
     return blocks.takeVector();
   }
 
-  LogicalResult chunkBlock(func::FuncOp func, Block &block, int64_t size) {
-    IRRewriter rewriter(func);
-    rewriter.setInsertionPointToStart(&func.getBody().front());
-    Value step = makeFunctionConstant(rewriter, func.getLoc(), size);
-    SmallVector<SumGroup> groups = collectSums(rewriter, block);
-    for (const SumGroup &group : groups) {
-      numChunked += group.size();
-      if (failed(buildSumLoop(rewriter, group, step, [&](OpResult pairs) {
-            return isKept(pairs, group);
-          })))
-        return failure();
-    }
-    return success();
+  LogicalResult chunk(RewriterBase &rewriter, const LoopGroup &group,
+                      Value step) {
+    numChunked += group.size();
+    return buildSharedLoop(
+        rewriter, group, step,
+        [](OpResult producer) { return !getSummedLoop(producer.getOwner()); },
+        [&](OpResult pairs) { return isKept(pairs, group); });
   }
 
   /// Pairs that cannot be computed again, and scores where that is the plan.
-  bool isKept(OpResult pairs, const SumGroup &group) {
+  bool isKept(OpResult pairs, const LoopGroup &group) {
     bool isScore = keepsScores && isa<DistanceOp>(pairs.getOwner());
     bool isKept = llvm::any_of(pairs.getUsers(), [&](Operation *user) {
       bool needsAll = getSummedLoop(pairs.getOwner()) || isScore ||
-                      !isa<TilingInterface>(user);
+                      !isa<TilingInterface, tensor::CastOp>(user);
       return needsAll && isReadLater(user, group);
     });
     numKept += isKept && isScore;
@@ -120,10 +126,10 @@ struct ChunkKeysPass
   }
 
   /// Whether an op is more than a step to the sums of a group.
-  static bool isReadLater(Operation *op, const SumGroup &group) {
-    if (isa<tensor::DimOp>(op) || llvm::is_contained(group, op))
+  static bool isReadLater(Operation *op, const LoopGroup &group) {
+    if (isa<tensor::DimOp>(op) || isRoot(op, group))
       return false;
-    if (!isa<TilingInterface>(op) || getSummedLoop(op))
+    if (!isa<TilingInterface, tensor::CastOp>(op) || getSummedLoop(op))
       return true;
     return llvm::any_of(op->getUsers(), [&](Operation *user) {
       return isReadLater(user, group);

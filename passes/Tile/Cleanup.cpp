@@ -26,12 +26,11 @@ using namespace raytention;
 static void resolveSizes(func::FuncOp func) {
   func.walk([](tensor::DimOp op) {
     std::optional<int64_t> axis = op.getConstantIndex();
-    if (!axis || !isa<RankedTensorType>(op.getSource().getType()))
-      return;
-    OpFoldResult size = findSize(op.getSource(), *axis);
-    if (!size)
+    if (!axis || !op.getSource().getDefiningOp() ||
+        !isa<RankedTensorType>(op.getSource().getType()))
       return;
     OpBuilder b(op);
+    OpFoldResult size = getSize(b, op.getLoc(), op.getSource(), *axis);
     op.getResult().replaceAllUsesWith(
         getValueOrCreateConstantIndexOp(b, op.getLoc(), size));
     op.erase();

@@ -56,6 +56,21 @@ bool raytention::isTotal(OpResult result) {
          getSummedLoop(result.getOwner());
 }
 
+Operation *raytention::getContinuedSum(Operation *op) {
+  if (!isa<linalg::ContractOp, SumDifferencesOp, CopyGradOp>(op))
+    return nullptr;
+  auto init = dyn_cast<OpResult>(tile::getInit(op, 0)->get());
+  Operation *before = init ? init.getOwner() : nullptr;
+  if (!isa_and_present<linalg::ContractOp, SumDifferencesOp, CopyGradOp>(
+          before) ||
+      before->getBlock() != op->getBlock() || !getSummedLoop(before))
+    return nullptr;
+  bool isReadElsewhere = llvm::any_of(init.getUsers(), [&](Operation *user) {
+    return user != op && !isa<tensor::DimOp>(user);
+  });
+  return isReadElsewhere ? nullptr : before;
+}
+
 LoopSizes raytention::getLoopSizes(OpBuilder &b, TilingInterface op) {
   LoopSizes sizes;
   for (const Range &range : op.getIterationDomain(b)) {
@@ -83,11 +98,9 @@ static bool isPlain(tensor::ExtractSliceOp slice) {
 static bool isWhole(tensor::ExtractSliceOp slice) {
   if (!isPlain(slice) || !llvm::all_of(slice.getMixedOffsets(), isZeroInteger))
     return false;
-  for (auto [axis, size] : llvm::enumerate(slice.getMixedSizes())) {
-    OpFoldResult whole = findSize(slice.getSource(), axis);
-    if (!whole || !isEqualConstantIntOrValue(whole, size))
+  for (auto [axis, size] : llvm::enumerate(slice.getMixedSizes()))
+    if (!isSizeOf(size, slice.getSource(), axis))
       return false;
-  }
   return true;
 }
 
@@ -161,10 +174,12 @@ void ProducerFuser::fuse(ArrayRef<Operation *> slices) {
 }
 
 Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
+  shortenSource(rewriter, slice);
   Value source = slice.getSource();
   while (auto cast = source.getDefiningOp<tensor::CastOp>())
     source = cast.getSource();
-  if (Value own = known.lookup(source)) {
+  if (Value own = known.lookup(source);
+      own && !hasNoElements(slice.getType())) {
     slice.getSourceMutable().assign(own);
     return isWhole(slice) ? own : slice;
   }
@@ -182,7 +197,6 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
     rewriter.setInsertionPoint(slice);
     return makeEmpty(rewriter, slice);
   }
-  shortenSource(rewriter, slice);
   return slice;
 }
 
@@ -194,7 +208,7 @@ Value ProducerFuser::findTile(tensor::ExtractSliceOp slice, OpResult producer) {
     if (known.whole == producer &&
         isEqualConstantIntOrValueArray(known.offsets,
                                        slice.getMixedOffsets()) &&
-        isEqualConstantIntOrValueArray(known.sizes, sizes))
+        llvm::equal(known.sizes, sizes, isSameSize))
       return known.tile;
   return {};
 }
@@ -213,7 +227,9 @@ Value ProducerFuser::produce(tensor::ExtractSliceOp slice, OpResult producer) {
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fillSlice(rewriter, slice, fill);
   auto whole = dyn_cast<TilingInterface>(op);
-  if (!whole || (filter && !filter(producer)))
+  // What stands beside the slice is a tile already.
+  if (!whole || op->getBlock() == slice->getBlock() ||
+      (filter && !filter(producer)))
     return {};
   LoopSizes offsets, sizes;
   unsigned number = producer.getResultNumber();

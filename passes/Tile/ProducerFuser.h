@@ -85,6 +85,10 @@ std::optional<unsigned> getSummedLoop(mlir::Operation *op);
 /// part by part.
 bool isTotal(mlir::OpResult result);
 
+/// The sum that another goes on with, if nothing else reads it: both add terms,
+/// so their loops may be one.
+mlir::Operation *getContinuedSum(mlir::Operation *op);
+
 /// An op's loops as the code already names them; static sizes only where the
 /// types have them.
 LoopSizes getLoopSizes(mlir::OpBuilder &b, mlir::TilingInterface op);

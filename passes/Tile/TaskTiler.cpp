@@ -68,13 +68,23 @@ static bool isStart(Value init) {
   return isa_and_present<InitOp, linalg::FillOp>(init.getDefiningOp());
 }
 
+/// What a result goes on with that was there before the task.
+Value TaskTiler::getGiven(OpResult result) {
+  Operation *op = result.getOwner();
+  unsigned number = result.getResultNumber();
+  while (Operation *before = getContinuedSum(op)) {
+    op = before;
+    number = 0;
+  }
+  OpOperand *init = tile::getInit(op, number);
+  return init && !isStart(init->get()) ? init->get() : Value();
+}
+
 /// What the loop writes a result of the root to. A sum's start belongs to the
 /// tile.
 Value TaskTiler::buildOutput(OpResult result) {
-  Operation *op = result.getOwner();
-  OpOperand *init = tile::getInit(op, result.getResultNumber());
-  if (init && !isStart(init->get()))
-    return init->get();
+  if (Value init = getGiven(result))
+    return init;
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<OpFoldResult> sizes;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
@@ -97,9 +107,8 @@ ParallelLoop TaskTiler::buildLoop() {
 
 FailureOr<TilingResult> TaskTiler::tileRoot(ParallelLoop &loop) {
   for (auto [result, argument] : llvm::zip(root->getResults(), loop.args))
-    if (OpOperand *init = tile::getInit(root, result.getResultNumber());
-        init && !isStart(init->get()))
-      fuser.setKnown(init->get(), argument);
+    if (Value init = getGiven(result))
+      fuser.setKnown(init, argument);
   if (std::optional<unsigned> summed = getSummedLoop(root)) {
     LoopSizes own = {offsets[0], b.getIndexAttr(0), b.getIndexAttr(0)};
     LoopSizes extents = {sizes[0], sizes[1], sizes[1]};

@@ -49,6 +49,7 @@ private:
   };
 
   ParallelLoop buildLoop();
+  mlir::Value getGiven(mlir::OpResult result);
   mlir::Value buildOutput(mlir::OpResult result);
   mlir::FailureOr<mlir::TilingResult> tileRoot(ParallelLoop &loop);
   void buildTile(mlir::scf::ForallOp loop);

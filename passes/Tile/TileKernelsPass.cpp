@@ -9,6 +9,7 @@
 
 #include "dialect/RayTention/RayTention.h"
 #include "passes/Tile/Bounds.h"
+#include "passes/Tile/ChunkRows.h"
 #include "passes/Tile/Cleanup.h"
 #include "passes/Tile/Passes.h"
 #include "passes/Tile/ProducerFuser.h"
@@ -21,11 +22,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace raytention {
@@ -186,23 +185,22 @@ void endSums(RewriterBase &b, linalg::ContractOp op, const Weights &weights) {
   }
 }
 
-/// Tiles `op` by loops of `type`; fuses the producers that `fuses` names. The
-/// result is the op on a tile.
+/// Makes of `op` a parallel loop, with what it adds to in it. The result is the
+/// op on a tile.
 FailureOr<Operation *> tile(RewriterBase &rewriter, Operation *op,
-                            ArrayRef<int64_t> sizes,
-                            scf::SCFTilingOptions::LoopType type,
-                            llvm::function_ref<bool(Operation *)> fuses) {
+                            ArrayRef<int64_t> sizes) {
   auto tiled = dyn_cast<TilingInterface>(op);
   if (!tiled)
     return op->emitOpError() << "expected an op that can be tiled";
   scf::SCFTileAndFuseOptions options;
-  options.tilingOptions.setLoopType(type);
+  options.tilingOptions.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
   options.tilingOptions.setTileSizes(
       getAsIndexOpFoldResult(op->getContext(), sizes));
   using Control = std::optional<scf::SCFTileAndFuseOptions::ControlFnResult>;
   options.setFusionControlFn(
       [&](tensor::ExtractSliceOp, OpResult producer, bool) -> Control {
-        if (!fuses(producer.getOwner()) || hasNoElements(producer.getType()))
+        if (!startsAccumulator(producer.getOwner()) ||
+            hasNoElements(producer.getType()))
           return std::nullopt;
         return scf::SCFTileAndFuseOptions::ControlFnResult{};
       });
@@ -220,7 +218,6 @@ FailureOr<Operation *> tile(RewriterBase &rewriter, Operation *op,
 struct TileKernelsPass
     : public raytention::impl::TileKernelsPassBase<TileKernelsPass> {
   using Base::Base;
-  using LoopType = scf::SCFTilingOptions::LoopType;
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
@@ -231,30 +228,9 @@ struct TileKernelsPass
       return;
     FailureOr<int64_t> chunk = chooseSize(func, "query-chunk", queryChunk,
                                           &ScheduleAttr::getQueryChunk);
-    if (failed(chunk) || failed(tileRows(func, *chunk)) ||
+    if (failed(chunk) || failed(chunkRows(func, *chunk)) ||
         failed(tileOps(func, *schedule)))
       return signalPassFailure();
-  }
-
-  /// A loop over chunks of queries around everything but the keys.
-  LogicalResult tileRows(func::FuncOp func, int64_t chunk) {
-    if (chunk == 0)
-      return success();
-    SmallVector<FinalizeOp> finishes;
-    func.walk([&](FinalizeOp op) {
-      if (op->getParentOp() == func) // else it has its loops
-        finishes.push_back(op);
-    });
-    IRRewriter rewriter(func);
-    for (FinalizeOp finish : finishes)
-      if (failed(tile(rewriter, finish, {0, chunk}, LoopType::ForOp,
-                      [](Operation *op) { return !isa<LookupOp>(op); })))
-        return failure();
-    cleanUp(func);
-    // A chunk of an empty tensor is as small as the chunk.
-    RewritePatternSet patterns(func.getContext());
-    tensor::populateFoldTensorEmptyPatterns(patterns);
-    return applyPatternsGreedily(func, std::move(patterns));
   }
 
   LogicalResult tileOps(func::FuncOp func, ScheduleAttr schedule) {
@@ -274,8 +250,7 @@ struct TileKernelsPass
       auto product = dyn_cast<linalg::ContractOp>(op);
       Weights weights = product ? products.lookup(product) : Weights();
       FailureOr<Operation *> tiled =
-          tile(rewriter, op, *getTileSizes(op, sizes), LoopType::ForallOp,
-               startsAccumulator);
+          tile(rewriter, op, *getTileSizes(op, sizes));
       if (failed(tiled))
         return failure();
       if (product)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/ChunkRows.h"
 #include "passes/Tile/Cleanup.h"
 #include "passes/Tile/Passes.h"
 #include "passes/Tile/Schedule.h"
@@ -87,11 +88,13 @@ struct TileTasksPass
     if (isStored && leavesStored)
       return;
     SmallVector<Operation *> roots;
+    if (isStored && failed(chunkRows(func, schedule->getQueryChunk())))
+      return signalPassFailure();
     if (failed(collect(func, isStored, roots)))
       return signalPassFailure();
     SmallVector<Task> tasks;
     for (Operation *root : roots) {
-      bool isKeys = isa<KeyGradOp>(root);
+      bool isKeys = isa<KeyGradOp>(root) || isYieldedSum(root);
       tasks.push_back({cast<TilingInterface>(root),
                        isKeys ? Passing::Rows : Passing::Keys,
                        isKeys ? *keys : *rows,
@@ -132,11 +135,17 @@ struct TileTasksPass
         return WalkResult::interrupt();
       }
       if (isa<FinalizeOp, QueryGradOp, KeyGradOp>(op) ||
-          (isStored && isa<ScoreSweepOp>(op)))
+          (isStored && (isa<ScoreSweepOp>(op) || isYieldedSum(op))))
         roots.push_back(op);
       return WalkResult::advance();
     });
     return failure(walked.wasInterrupted());
+  }
+
+  /// Whether a loop over chunks of rows carries a sum over them.
+  static bool isYieldedSum(Operation *op) {
+    return getSummedLoop(op) && isa<scf::ForOp>(op->getParentOp()) &&
+           llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
   }
 
   static bool holdsProducts(Operation *op) {

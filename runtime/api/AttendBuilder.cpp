@@ -78,10 +78,13 @@ raytention::buildSchedule(ArrayAttr channels, const AttentionSpec &spec,
   auto chosen = chooseSchedule(problem, options.schedule);
   if (!chosen)
     return chosen.takeError();
+  constexpr int64_t threads = 128; // of a device's block
   return ScheduleAttr::get(channels.getContext(), chosen->queryTile,
                            chosen->keyChunk, chosen->splitKeys,
                            chosen->keepScores ? ScorePlan::Keep
-                                              : ScorePlan::Recompute);
+                                              : ScorePlan::Recompute,
+                           chosen->isStored ? Family::Stored : Family::Fused,
+                           threads, chosen->queryChunk);
 }
 
 namespace {

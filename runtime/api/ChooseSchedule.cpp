@@ -114,6 +114,16 @@ static Error checkWanted(const WorkspaceProblem &problem,
     return error;
   if (Error error = checkSize("a number of key ranges", wanted.splitKeys, 0))
     return error;
+  if (Error error = checkSize("a query chunk", wanted.queryChunk, 0))
+    return error;
+  if (wanted.family != Schedule::Family::Stored && wanted.queryChunk)
+    return createStringError("expected no query chunk but in family stored, "
+                             "got " +
+                             Twine(wanted.queryChunk));
+  if (wanted.family == Schedule::Family::Stored && wanted.splitKeys > 1)
+    return createStringError("expected one key range in family stored, got "
+                             "split keys " +
+                             Twine(wanted.splitKeys));
   return checkSize("a longest sequence", problem.maxKeys, 0);
 }
 
@@ -134,6 +144,24 @@ static bool shrink(ChosenSchedule &schedule, const Schedule &wanted) {
   return false;
 }
 
+int64_t raytention::estimateStoredRow(const WorkspaceProblem &problem) {
+  Count pairs = Count(problem.numWeighted) + 2;
+  Count row = problem.backward ? pairs * problem.maxKeys
+                               : Count(problem.maxKeys) + problem.numFields;
+  return (row * problem.elementBytes).get();
+}
+
+/// Where the longest sequence is not known, rows of a middling one.
+static int64_t chooseQueryChunk(const WorkspaceProblem &problem,
+                                const ChosenSchedule &schedule) {
+  constexpr int64_t unknown = 512;
+  int64_t rows = unknown;
+  if (problem.maxKeys > 0)
+    rows = problem.cap / std::max<int64_t>(1, estimateStoredRow(problem));
+  rows = std::min(rows, kLargestSize) / schedule.queryTile * schedule.queryTile;
+  return std::max(rows, schedule.queryTile);
+}
+
 Expected<ChosenSchedule>
 raytention::chooseSchedule(const WorkspaceProblem &problem,
                            const Schedule &wanted) {
@@ -152,5 +180,10 @@ raytention::chooseSchedule(const WorkspaceProblem &problem,
           " bytes per worker for this attention, got " + Twine(problem.cap));
     smallest = std::min(smallest, estimateWorkspace(problem, schedule));
   }
+  schedule.isStored = wanted.family == Schedule::Family::Stored;
+  if (schedule.isStored)
+    schedule.queryChunk = wanted.queryChunk
+                              ? wanted.queryChunk
+                              : chooseQueryChunk(problem, schedule);
   return schedule;
 }

@@ -29,6 +29,8 @@ struct WorkspaceProblem {
 struct ChosenSchedule {
   int64_t queryTile = 32, keyChunk = 192, splitKeys = 1;
   bool keepScores = true;
+  bool isStored = false;  ///< family
+  int64_t queryChunk = 0; ///< rows at a time in family stored; 0: all
 };
 
 /// About how many bytes one worker uses: packed queries and keys, scores and
@@ -37,9 +39,14 @@ struct ChosenSchedule {
 int64_t estimateWorkspace(const WorkspaceProblem &problem,
                           const ChosenSchedule &schedule);
 
+/// What passes between the loops of family stored, per row: distances, weights
+/// and coefficients, or states.
+int64_t estimateStoredRow(const WorkspaceProblem &problem);
+
 /// The default schedule where it fits the cap; else scores are recomputed, then
 /// the chunk and at last the tile are halved. Fields that `wanted` sets stand.
-/// An error names the smallest cap that would do.
+/// An error names the smallest cap that would do. In family stored, as many rows
+/// at a time as the cap has room for.
 llvm::Expected<ChosenSchedule> chooseSchedule(const WorkspaceProblem &problem,
                                               const Schedule &wanted);
 

@@ -238,7 +238,7 @@ std::unique_ptr<Attention> compile(const Case &one, bool isCut) {
   options.maxKeys = 512;
   if (!isCut)
     return llvm::cantFail(Attention::compile(spec, options));
-  std::string text = llvm::cantFail(printStage(spec, options, "fused"));
+  std::string text = llvm::cantFail(printStage(spec, options, "tiled"));
   CompilerContext compiler;
   auto module =
       parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));

@@ -23,7 +23,7 @@
 
 namespace raytention::test {
 
-/// Edits a function of the stage "fused" so that what passed between the ops of
+/// Edits a function of the stage "tiled" so that what passed between the ops of
 /// a task passes between parallel loops. It computes the same.
 class ProgramCutter {
 public:

@@ -1,7 +1,6 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-gradient --rt-tile-tasks --rt-chunk-keys | FileCheck %s
 // Copies get a loop of their own, and rows are prepared once more in it: the size
 // asked of the sums is taken for one more reader of them.
-// XFAIL: *
 
 // A copy's gradient goes on with the sums of its level, and reads their rows.
 // CHECK-LABEL: @attend_backward

@@ -3,7 +3,6 @@
 // RUN: rt-opt %s --rt-differentiate --rt-to-sweeps --rt-fuse-channels --rt-fuse-gradient --rt-tile-tasks --canonicalize "--rt-chunk-keys=key-chunk=5 query-tile=2" --canonicalize | FileCheck %s --check-prefix=GRAD
 // Refused by the verifier: a cast is taken for a reader of all pairs, and pairs
 // of static size are put in a tensor of dynamic size.
-// XFAIL: *
 
 // One task: canonicalisation has removed its loop and left casts.
 // ONE-LABEL: func.func @single(

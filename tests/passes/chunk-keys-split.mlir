@@ -1,7 +1,6 @@
 // RUN: rt-opt %s --rt-stream=split-keys=2 | FileCheck %s
 // RUN: rt-opt %s --rt-stream=split-keys=2 --rt-bufferize --rt-lower-to-cpu -o /dev/null
 // Where the sweeps of a task are split, its weighted sums are no longer found.
-// XFAIL: *
 
 // Weighted sums are not split: they are one more loop of the task, in which what
 // they read is computed once.

@@ -88,9 +88,9 @@ static Error checkTargetOptions(const RunOptions &options) {
                       targetName(options.target));
   if (options.schedule.family != Schedule::Family::Stored)
     return Error::success();
-  if (!onDevice)
-    return usageError("--family stored: expected --target simt or cuda with "
-                      "it, got {0}",
+  if (options.target == TargetKind::Reference)
+    return usageError("--family stored: expected --target cpu, simt or cuda "
+                      "with it, got {0}",
                       targetName(options.target));
   if (options.schedule.scores == Schedule::Scores::Recompute)
     return usageError("--family stored: expected --scores auto or keep with it "

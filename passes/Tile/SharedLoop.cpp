@@ -1,4 +1,4 @@
-//===- SumLoop.cpp - sums over the same pairs in one loop ---- -*- C++ -*-===//
+//===- SharedLoop.cpp - several ops in one sequential loop --- -*- C++ -*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/SumLoop.h"
+#include "passes/Tile/SharedLoop.h"
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTile/Bufferization.h"
 #include "passes/Tile/Bounds.h"
@@ -25,18 +25,8 @@ using namespace raytention;
 
 static bool isSum(Operation *op) { return getSummedLoop(op).has_value(); }
 
-/// The sum that `op` goes on with: both add terms, so their loops may be one.
-static Operation *getContinued(TilingInterface op) {
-  if (!isa<linalg::ContractOp, SumDifferencesOp, CopyGradOp>(op))
-    return nullptr;
-  auto init = dyn_cast<OpResult>(tile::getInit(op, 0)->get());
-  Operation *before = init ? init.getOwner() : nullptr;
-  if (!isa_and_present<linalg::ContractOp, SumDifferencesOp, CopyGradOp>(
-          before) ||
-      before->getBlock() != op->getBlock() || !isSum(before) ||
-      !init.hasOneUse())
-    return nullptr;
-  return before;
+static OpFoldResult getLength(OpBuilder &b, const LoopRoot &root) {
+  return getLoopSizes(b, root.op)[root.loop];
 }
 
 namespace {
@@ -44,7 +34,16 @@ namespace {
 /// How many loops must be over before an op of the block can be computed.
 class Levels {
 public:
-  explicit Levels(Block &block) : block(block) {}
+  Levels(OpBuilder &b, Block &block) : block(block) {
+    for (Operation &op : block)
+      if (isSum(&op))
+        sums.push_back(&op);
+    for (Operation *op : sums) {
+      b.setInsertionPoint(op);
+      lengths[op] =
+          getLength(b, {cast<TilingInterface>(op), *getSummedLoop(op)});
+    }
+  }
 
   unsigned get(Operation *op) {
     if (op->getBlock() != &block)
@@ -52,61 +51,61 @@ public:
     auto known = levels.find(op);
     if (known != levels.end())
       return known->second;
-    auto sum = isSum(op) ? cast<TilingInterface>(op) : TilingInterface();
-    Operation *continued = sum ? getContinued(sum) : nullptr;
+    Operation *continued = isSum(op) ? getContinuedSum(op) : nullptr;
     unsigned level = continued ? get(continued) : 0;
     for (Value operand : op->getOperands())
-      level = std::max(level, getOf(operand, continued));
+      level = std::max(level, getOf(operand, op, continued));
     return levels[op] = level;
   }
 
+  ArrayRef<Operation *> getSums() const { return sums; }
+  OpFoldResult lengthOf(Operation *sum) const { return lengths.lookup(sum); }
+
 private:
-  unsigned getOf(Value operand, Operation *continued) {
+  /// Part by part, pairs are there in loops of the same length only.
+  unsigned getOf(Value operand, Operation *reader, Operation *continued) {
     auto result = dyn_cast<OpResult>(operand);
     if (!result || result.getOwner() == continued)
       return 0;
     Operation *op = block.findAncestorOpInBlock(*result.getOwner());
-    return op ? get(op) + isTotal(result) : 0;
+    if (!op)
+      return 0;
+    bool isOver =
+        isTotal(result) || (isSum(op) && isSum(reader) &&
+                            !isSameSize(lengths[op], lengths[reader]));
+    return get(op) + isOver;
   }
 
   Block &block;
+  SmallVector<Operation *> sums;
+  llvm::DenseMap<Operation *, OpFoldResult> lengths;
   llvm::DenseMap<Operation *, unsigned> levels;
 };
 
 } // namespace
 
-static OpFoldResult getLength(OpBuilder &b, TilingInterface op) {
-  return getLoopSizes(b, op)[*getSummedLoop(op)];
-}
-
-SmallVector<SumGroup> raytention::collectSums(OpBuilder &b, Block &block) {
+SmallVector<LoopGroup> raytention::collectSums(OpBuilder &b, Block &block) {
   struct Entry {
     unsigned level;
     OpFoldResult length;
-    SumGroup group;
+    LoopGroup group;
   };
   SmallVector<Entry> entries;
-  Levels levels(block);
-  SmallVector<TilingInterface> sums;
-  for (Operation &op : block)
-    if (isSum(&op))
-      sums.push_back(cast<TilingInterface>(&op));
-  for (TilingInterface op : sums) {
-    b.setInsertionPoint(op);
-    OpFoldResult length = getLength(b, op);
+  Levels levels(b, block);
+  for (Operation *op : levels.getSums()) {
+    OpFoldResult length = levels.lengthOf(op);
     unsigned level = levels.get(op);
     auto *same = llvm::find_if(entries, [&](const Entry &entry) {
-      return entry.level == level &&
-             isEqualConstantIntOrValue(entry.length, length);
+      return entry.level == level && isSameSize(entry.length, length);
     });
     if (same == entries.end())
       same = &entries.emplace_back(Entry{level, length, {}});
-    same->group.push_back(op);
+    same->group.push_back({cast<TilingInterface>(op), *getSummedLoop(op)});
   }
   llvm::stable_sort(entries, [](const Entry &a, const Entry &b) {
     return a.level < b.level;
   });
-  SmallVector<SumGroup> groups;
+  SmallVector<LoopGroup> groups;
   for (Entry &entry : entries)
     groups.push_back(std::move(entry.group));
   return groups;
@@ -118,32 +117,32 @@ SmallVector<SumGroup> raytention::collectSums(OpBuilder &b, Block &block) {
 
 namespace {
 
-class SumLoopBuilder {
+class SharedLoopBuilder {
 public:
-  SumLoopBuilder(RewriterBase &rewriter, SumGroup ops, Value step,
-                 KeepsPairs keeps)
+  SharedLoopBuilder(RewriterBase &rewriter, LoopGroup ops, Value step,
+                    ProducerFuser::Filter fuses, KeepsPairs keeps)
       : b(rewriter), group(std::move(ops)), step(step), keeps(keeps),
-        loc(group.front().getLoc()), fuser(rewriter, [](OpResult producer) {
-          return !isSum(producer.getOwner());
-        }) {
+        loc(group.front().op.getLoc()), fuser(rewriter, std::move(fuses)) {
     llvm::SmallPtrSet<Operation *, 4> inner;
-    for (TilingInterface op : group) {
-      continued[op] = getContinued(op);
-      inner.insert(continued[op]);
-    }
-    for (TilingInterface op : group)
-      for (OpResult result : op->getResults())
-        if (isTotal(result) && !inner.contains(op))
+    for (const LoopRoot &root : group)
+      if (Operation *before =
+              isSummed(root) ? getContinuedSum(root.op) : nullptr) {
+        continued[root.op] = before;
+        inner.insert(before);
+      }
+    for (const LoopRoot &root : group)
+      for (OpResult result : root.op->getResults())
+        if (isCarried(result) && !inner.contains(root.op))
           carried.push_back(result);
   }
 
   FailureOr<scf::ForOp> run() {
-    b.setInsertionPoint(group.back());
+    b.setInsertionPoint(group.back().op);
     buildLoop();
-    for (TilingInterface op : group)
-      if (failed(tileSum(op)))
+    for (const LoopRoot &root : group)
+      if (failed(tile(root)))
         return failure();
-    yieldSums();
+    yieldResults();
     keepPairs();
     replaceSums();
     sortTopologically(loop->getBlock());
@@ -151,6 +150,17 @@ public:
   }
 
 private:
+  static bool isSummed(const LoopRoot &root) {
+    return getSummedLoop(root.op) == root.loop;
+  }
+  static bool isCarried(OpResult result) {
+    return tile::getInit(result.getOwner(), result.getResultNumber());
+  }
+  bool isRoot(Operation *op) const {
+    return llvm::any_of(group,
+                        [&](const LoopRoot &root) { return root.op == op; });
+  }
+
   /// The first of those that go on with each other.
   OpResult getHead(OpResult sum) const {
     while (Operation *before = continued.lookup(sum.getOwner()))
@@ -177,25 +187,26 @@ private:
     size = arith::MinSIOp::create(b, loc, left, step);
   }
 
-  /// What a sum starts from in the body.
-  Value getCurrent(OpResult sum) {
-    if (Operation *before = continued.lookup(sum.getOwner()))
-      return tiles.lookup(before)->getResult(0);
-    return current.lookup(sum);
+  /// What a result starts from in the body.
+  Value getCurrent(OpResult result) {
+    if (Operation *before = continued.lookup(result.getOwner()))
+      return values.lookup(before->getResult(0));
+    return current.lookup(result);
   }
 
   /// The op on the loop's part, which adds to what the loop carries.
-  LogicalResult tileSum(TilingInterface op) {
+  LogicalResult tile(const LoopRoot &root) {
+    TilingInterface op = root.op;
     LoopSizes sizes = getLoopSizes(b, op);
     LoopSizes offsets(sizes.size(), b.getIndexAttr(0));
-    offsets[*getSummedLoop(op)] = first;
-    sizes[*getSummedLoop(op)] = size;
+    offsets[root.loop] = first;
+    sizes[root.loop] = size;
     auto whole = cast<TilingInterface>(b.clone(*op));
     for (OpResult result : op->getResults())
       if (OpOperand *init = tile::getInit(whole, result.getResultNumber())) {
-        Value current = getCurrent(result);
-        init->set(current);
-        whole->getResult(result.getResultNumber()).setType(current.getType());
+        Value value = getCurrent(result);
+        init->set(value);
+        whole->getResult(result.getResultNumber()).setType(value.getType());
       }
     FailureOr<TilingResult> tile =
         whole.getTiledImplementation(b, offsets, sizes);
@@ -203,22 +214,37 @@ private:
       return op->emitOpError() << "cannot be cut in chunks";
     b.eraseOp(whole);
     Operation *tiled = tile->tiledOps.front();
-    tiles[op] = tiled;
     fuser.setTile(op, tiled, offsets, sizes);
     fuser.fuse(tile->generatedSlices);
     b.setInsertionPointAfter(tiled);
+    for (auto [result, value] :
+         llvm::zip(op->getResults(), tiled->getResults()))
+      if (isCarried(result))
+        values[result] = isSummed(root)
+                             ? Value(value)
+                             : insertPart(root, result, value, offsets, sizes);
     return success();
   }
 
-  void yieldSums() {
-    SmallVector<Value> sums;
-    for (auto [result, argument] :
-         llvm::zip(carried, loop.getRegionIterArgs())) {
-      Value sum =
-          tiles.lookup(result.getOwner())->getResult(result.getResultNumber());
-      sums.push_back(castTo(b, loc, sum, argument.getType()));
-    }
-    scf::YieldOp::create(b, loc, sums);
+  /// A part of a result in what the loop carries.
+  Value insertPart(const LoopRoot &root, OpResult result, Value part,
+                   ArrayRef<OpFoldResult> offsets,
+                   ArrayRef<OpFoldResult> sizes) {
+    SmallVector<OpFoldResult> begin, extent;
+    TilingInterface op = root.op;
+    (void)op.getResultTilePosition(b, result.getResultNumber(), offsets, sizes,
+                                   begin, extent);
+    return insertTile(b, loc, {result, begin, extent, part},
+                      getCurrent(result));
+  }
+
+  void yieldResults() {
+    b.setInsertionPointToEnd(loop.getBody());
+    SmallVector<Value> results;
+    for (auto [result, argument] : llvm::zip(carried, loop.getRegionIterArgs()))
+      results.push_back(
+          castTo(b, loc, values.lookup(result), argument.getType()));
+    scf::YieldOp::create(b, loc, results);
   }
 
   /// Pairs that something behind the loop reads are collected by it.
@@ -226,7 +252,7 @@ private:
     SmallVector<ProducerFuser::Tile> kept;
     llvm::SmallPtrSet<Value, 4> known;
     for (const ProducerFuser::Tile &tile : fuser.getTiles())
-      if (isCut(tile) && !isTotal(tile.whole) && keeps(tile.whole) &&
+      if (isCut(tile) && !isCarried(tile.whole) && keeps(tile.whole) &&
           known.insert(tile.whole).second)
         kept.push_back(tile);
     if (kept.empty())
@@ -248,7 +274,7 @@ private:
     for (auto [tile, result] :
          llvm::zip(kept, loop.getResults().take_back(kept.size())))
       b.replaceUsesWithIf(tile.whole, result, [&](OpOperand &use) {
-        return !llvm::is_contained(group, use.getOwner());
+        return !isRoot(use.getOwner());
       });
   }
 
@@ -267,8 +293,16 @@ private:
 
   static Value insertTile(OpBuilder &b, Location loc,
                           const ProducerFuser::Tile &tile, Value into) {
+    if (hasNoElements(into.getType()))
+      return into;
     SmallVector<OpFoldResult> strides(tile.offsets.size(), b.getIndexAttr(1));
-    return tensor::InsertSliceOp::create(b, loc, tile.tile, into, tile.offsets,
+    SmallVector<int64_t> shape;
+    for (OpFoldResult size : tile.sizes)
+      shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size)
+                                           : ShapedType::kDynamic);
+    auto type = cast<RankedTensorType>(into.getType()).clone(shape);
+    Value part = castTo(b, loc, tile.tile, type);
+    return tensor::InsertSliceOp::create(b, loc, part, into, tile.offsets,
                                          tile.sizes, strides);
   }
 
@@ -277,13 +311,13 @@ private:
       Value value = castTo(b, loc, sum, result.getType());
       b.replaceAllUsesWith(result, value);
     }
-    for (TilingInterface op : llvm::reverse(group))
-      if (op->use_empty())
-        b.eraseOp(op);
+    for (const LoopRoot &root : llvm::reverse(group))
+      if (root.op->use_empty())
+        b.eraseOp(root.op);
   }
 
   RewriterBase &b;
-  SumGroup group;
+  LoopGroup group;
   Value step;
   KeepsPairs keeps;
   Location loc;
@@ -292,14 +326,18 @@ private:
       carried; ///< sums that nothing of the group goes on with
   scf::ForOp loop;
   Value first, size;
-  llvm::DenseMap<Operation *, Operation *> continued, tiles;
+  llvm::DenseMap<Operation *, Operation *> continued;
   llvm::DenseMap<Value, Value> current; ///< by head, what the loop carries
+  llvm::DenseMap<Value, Value> values;  ///< of results, in the body
 };
 
 } // namespace
 
-FailureOr<scf::ForOp> raytention::buildSumLoop(RewriterBase &rewriter,
-                                               const SumGroup &group,
-                                               Value step, KeepsPairs keeps) {
-  return SumLoopBuilder(rewriter, group, step, keeps).run();
+FailureOr<scf::ForOp> raytention::buildSharedLoop(RewriterBase &rewriter,
+                                                  const LoopGroup &group,
+                                                  Value step,
+                                                  ProducerFuser::Filter fuses,
+                                                  KeepsPairs keeps) {
+  return SharedLoopBuilder(rewriter, group, step, std::move(fuses), keeps)
+      .run();
 }

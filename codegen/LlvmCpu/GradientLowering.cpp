@@ -164,10 +164,10 @@ LogicalResult TaskLowering::multiplyInto(linalg::ContractOp op) {
   return put(op, out, *form);
 }
 
-/// Whether anything else takes the buffer of a result.
+/// Whether anything may read what an op writes there.
 bool TaskLowering::isUsed(Value result) const {
   Value memref = getMemRef(result);
-  return !memref.hasOneUse();
+  return !memref.getDefiningOp<memref::AllocOp>() || !memref.hasOneUse();
 }
 
 LogicalResult TaskLowering::lower(WeighGradOp op) {

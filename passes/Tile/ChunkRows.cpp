@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -57,9 +58,11 @@ LogicalResult raytention::chunkRows(func::FuncOp func, int64_t chunk) {
   auto isInChunk = [](OpResult producer) {
     return !isa<LookupOp>(producer.getOwner());
   };
-  if (failed(buildSharedLoop(rewriter, group, step, isInChunk,
-                             [](OpResult) { return false; })))
+  FailureOr<scf::ForOp> loop = buildSharedLoop(
+      rewriter, group, step, isInChunk, [](OpResult) { return false; });
+  if (failed(loop))
     return failure();
+  moveLoopInvariantCode(cast<LoopLikeOpInterface>(loop->getOperation()));
   cleanUp(func);
   return shrinkEmptyTensors(func);
 }

@@ -19,7 +19,7 @@ namespace raytention {
 
 /// The task's own items, one per lane, and their squared norms.
 struct PackedLanes {
-  mlir::Value data;  ///< [itemLanes/panel][paddedWidth][panel]
+  mlir::Value data;  ///< [itemLanes/panel][paddedWidth][panel]; null: as below
   mlir::Value norms; ///< [normBlocks + 1][itemLanes]; null: not needed
 };
 

@@ -235,25 +235,30 @@ LogicalResult TaskLowering::putGradients(WeighGradOp op,
                           : success();
 }
 
-/// Whether the task of `op` takes differences from its items.
-static bool takesDifferences(Operation *op) {
+/// Whether the task of `op` holds one of these ops.
+template <typename... Ops> static bool isInTaskOf(Operation *op) {
   auto task = op->getParentOfType<scf::ForallOp>();
-  return task &&
-         task.walk([](SumDifferencesOp) { return WalkResult::interrupt(); })
-             .wasInterrupted();
+  return task && task.walk([](Operation *other) {
+                       return isa<Ops...>(other) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+                     })
+                     .wasInterrupted();
 }
 
 LaneBuffer TaskLowering::packItems(Operation *op, Value count,
                                    PackLanes packLanes, PackRows packRows) {
   LaneBuffer buffer;
   int64_t lanes = layout.itemLanes(), rows = layout.stackRows(1);
-  buffer.packed.data = allocate(MemRefType::get(
-      {lanes / layout.panel, layout.paddedWidth(), layout.panel},
-      layout.element));
+  // Where distances and products come from another loop, norms are enough.
+  if (!isInTaskOf<SumDifferencesOp>(op) ||
+      isInTaskOf<DistanceOp, WeighGradOp>(op))
+    buffer.packed.data = allocate(MemRefType::get(
+        {lanes / layout.panel, layout.paddedWidth(), layout.panel},
+        layout.element));
   buffer.packed.norms = allocate(
       MemRefType::get({layout.normBlocks() + 1, lanes}, layout.element));
   packLanes(buffer.packed);
-  if (!takesDifferences(op))
+  if (!isInTaskOf<SumDifferencesOp>(op))
     return buffer;
   // Register tiles read whole tiles of rows.
   Value data = allocate(MemRefType::get(

@@ -76,10 +76,12 @@ static void storeNorms(KernelBuilder &k, const RowPointer &row, Value at,
   k.store(total, norms, {k.index(layout.normBlocks()), at});
 }
 
-/// One row into lane `lane` of lane panels.
+/// One row into lane `lane` of lane panels, or its norms alone.
 static void packLane(KernelBuilder &k, const RowPointer &row, Value lane,
                      const PackedLanes &packed) {
   const TileLayout &layout = k.layout;
+  if (!packed.data)
+    return storeNorms(k, row, lane, packed.norms);
   Value panel = k.div(lane, layout.panel), in = k.rem(lane, layout.panel);
   k.loop(k.index(0), k.index(layout.width), 1, [&](Value d) {
     Value value = k.widen(k.load(row.memref, row.at(k, d)));

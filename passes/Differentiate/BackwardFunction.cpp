@@ -27,9 +27,13 @@ public:
     builder.setInsertionPointAfter(forward);
     result.function = func::FuncOp::create(builder, forward.getLoc(), name,
                                            getBackwardType());
-    // What is said of the function, a schedule for example, holds for both.
+    // What is said of the function holds for both, but its schedule where the
+    // gradient has one of its own.
     result.function->setDiscardableAttrs(
         llvm::to_vector(forward->getDiscardableAttrs()));
+    if (Attribute own =
+            result.function->removeDiscardableAttr("rt.backward_schedule"))
+      result.function->setDiscardableAttr("rt.schedule", own);
     builder.setInsertionPointToStart(result.function.addEntryBlock());
   }
 

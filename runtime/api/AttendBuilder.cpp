@@ -62,9 +62,26 @@ llvm::Expected<ArrayAttr> raytention::buildChannels(MLIRContext &context,
   return ArrayAttr::get(&context, channels);
 }
 
-llvm::Expected<ScheduleAttr>
-raytention::buildSchedule(ArrayAttr channels, const AttentionSpec &spec,
-                          const CompileOptions &options) {
+void Schedules::set(Operation *func) const {
+  if (forward)
+    func->setAttr(kScheduleName, forward);
+  if (backward && backward != forward)
+    func->setAttr(kBackwardScheduleName, backward);
+}
+
+static ScheduleAttr makeSchedule(MLIRContext *context,
+                                 const ChosenSchedule &chosen) {
+  constexpr int64_t threads = 128; // of a device's block
+  return ScheduleAttr::get(
+      context, chosen.queryTile, chosen.keyChunk, chosen.splitKeys,
+      chosen.keepScores ? ScorePlan::Keep : ScorePlan::Recompute,
+      chosen.isStored ? Family::Stored : Family::Fused, threads,
+      chosen.queryChunk);
+}
+
+llvm::Expected<Schedules>
+raytention::buildSchedules(ArrayAttr channels, const AttentionSpec &spec,
+                           const CompileOptions &options) {
   SweepLayout layout = SweepLayout::get(channels);
   WorkspaceProblem problem;
   problem.dModel = spec.dModel;
@@ -78,13 +95,12 @@ raytention::buildSchedule(ArrayAttr channels, const AttentionSpec &spec,
   auto chosen = chooseSchedule(problem, options.schedule);
   if (!chosen)
     return chosen.takeError();
-  constexpr int64_t threads = 128; // of a device's block
-  return ScheduleAttr::get(channels.getContext(), chosen->queryTile,
-                           chosen->keyChunk, chosen->splitKeys,
-                           chosen->keepScores ? ScorePlan::Keep
-                                              : ScorePlan::Recompute,
-                           chosen->isStored ? Family::Stored : Family::Fused,
-                           threads, chosen->queryChunk);
+  MLIRContext *context = channels.getContext();
+  Schedules schedules{makeSchedule(context, *chosen), {}};
+  if (options.backward)
+    schedules.backward = makeSchedule(
+        context, chooseBackwardSchedule(problem, options.schedule, *chosen));
+  return schedules;
 }
 
 namespace {
@@ -132,7 +148,7 @@ static ArrayAttr buildSaves(MLIRContext *context, bool savesLogSums) {
 }
 
 OwningOpRef<ModuleOp> raytention::buildAttendModule(ArrayAttr channels,
-                                                    ScheduleAttr schedule,
+                                                    const Schedules &schedules,
                                                     const AttentionSpec &spec,
                                                     bool savesLogSums) {
   MLIRContext *context = channels.getContext();
@@ -144,8 +160,7 @@ OwningOpRef<ModuleOp> raytention::buildAttendModule(ArrayAttr channels,
   auto func = func::FuncOp::create(
       builder, loc, kAttendName,
       builder.getFunctionType(types.inputs, types.results));
-  if (schedule)
-    func->setAttr(kScheduleName, schedule);
+  schedules.set(func);
   Block *body = func.addEntryBlock();
   // Generated code is read: its arguments keep their names.
   static constexpr StringRef names[] = {

@@ -24,22 +24,33 @@ constexpr llvm::StringLiteral kAttendName = "attend";
 constexpr llvm::StringLiteral kBackwardName = "attend_backward";
 /// The attribute on it that holds its schedule.
 constexpr llvm::StringLiteral kScheduleName = "rt.schedule";
+/// That of its gradient, where it is another one.
+constexpr llvm::StringLiteral kBackwardScheduleName = "rt.backward_schedule";
+
+/// The schedules of an attention and of its gradient; null where a target has
+/// none.
+struct Schedules {
+  ScheduleAttr forward, backward;
+
+  /// Puts them on the function.
+  void set(mlir::Operation *func) const;
+};
 
 /// The channels of `spec` as attributes; an error lists the known ones. Also
 /// checks that everything else of the spec is in range.
 llvm::Expected<mlir::ArrayAttr> buildChannels(mlir::MLIRContext &context,
                                               const AttentionSpec &spec);
 
-/// The default schedule for `channels` under the options.
-llvm::Expected<ScheduleAttr> buildSchedule(mlir::ArrayAttr channels,
-                                           const AttentionSpec &spec,
-                                           const CompileOptions &options);
+/// The default schedules for `channels` on the CPU under the options.
+llvm::Expected<Schedules> buildSchedules(mlir::ArrayAttr channels,
+                                         const AttentionSpec &spec,
+                                         const CompileOptions &options);
 
 /// A module with @attend(queries, table, ids, tau, gammas, offset, lengths) ->
 /// (signals, norm, indices), and log_sums where they are saved for a gradient;
-/// B, Tq, T and V dynamic. `schedule` may be null.
+/// B, Tq, T and V dynamic.
 mlir::OwningOpRef<mlir::ModuleOp> buildAttendModule(mlir::ArrayAttr channels,
-                                                    ScheduleAttr schedule,
+                                                    const Schedules &schedules,
                                                     const AttentionSpec &spec,
                                                     bool savesLogSums);
 

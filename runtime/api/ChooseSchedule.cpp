@@ -151,15 +151,30 @@ int64_t raytention::estimateStoredRow(const WorkspaceProblem &problem) {
   return (row * problem.elementBytes).get();
 }
 
-/// Where the longest sequence is not known, rows of a middling one.
+/// Rows at a time of family stored: more of them leave the caches.
+static constexpr int64_t kMostStoredRows = 256;
+/// Narrower rows are faster fused: the pairs that it does not store weigh more
+/// than the products that it repeats.
+static constexpr int64_t kNarrowestStored = 640;
+
 static int64_t chooseQueryChunk(const WorkspaceProblem &problem,
                                 const ChosenSchedule &schedule) {
-  constexpr int64_t unknown = 512;
-  int64_t rows = unknown;
-  if (problem.maxKeys > 0)
-    rows = problem.cap / std::max<int64_t>(1, estimateStoredRow(problem));
-  rows = std::min(rows, kLargestSize) / schedule.queryTile * schedule.queryTile;
-  return std::max(rows, schedule.queryTile);
+  int64_t rows = problem.cap / std::max<int64_t>(1, estimateStoredRow(problem));
+  rows = std::min(rows, kMostStoredRows);
+  return std::max(rows / schedule.queryTile, int64_t(1)) * schedule.queryTile;
+}
+
+ChosenSchedule
+raytention::chooseBackwardSchedule(const WorkspaceProblem &problem,
+                                   const Schedule &wanted,
+                                   const ChosenSchedule &forward) {
+  ChosenSchedule schedule = forward;
+  if (wanted.family != Schedule::Family::Auto || forward.splitKeys > 1 ||
+      problem.dModel < kNarrowestStored)
+    return schedule;
+  schedule.isStored = true;
+  schedule.queryChunk = chooseQueryChunk(problem, schedule);
+  return schedule;
 }
 
 Expected<ChosenSchedule>

@@ -43,10 +43,17 @@ int64_t estimateWorkspace(const WorkspaceProblem &problem,
 /// and coefficients, or states.
 int64_t estimateStoredRow(const WorkspaceProblem &problem);
 
+/// The schedule of the gradient beside that of the attention: family stored
+/// where rows are wide, as it computes every product once, unless `wanted`
+/// names a family.
+ChosenSchedule chooseBackwardSchedule(const WorkspaceProblem &problem,
+                                      const Schedule &wanted,
+                                      const ChosenSchedule &forward);
+
 /// The default schedule where it fits the cap; else scores are recomputed, then
 /// the chunk and at last the tile are halved. Fields that `wanted` sets stand.
-/// An error names the smallest cap that would do. In family stored, as many rows
-/// at a time as the cap has room for.
+/// An error names the smallest cap that would do. In family stored, as many
+/// rows at a time as the cap has room for.
 llvm::Expected<ChosenSchedule> chooseSchedule(const WorkspaceProblem &problem,
                                               const Schedule &wanted);
 

@@ -11,6 +11,7 @@
 
 #include "codegen/Pipelines/CpuPipeline.h"
 #include "dialect/RayTention/RayTention.h"
+#include "runtime/api/AttendBuilder.h"
 #include "runtime/api/BackEnd.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -28,11 +29,10 @@ public:
   /// Whether it streams over key chunks, by a schedule: then gradients read
   /// log-sums that the forward function saves.
   virtual bool isStreaming() const = 0;
-  /// Its schedule of an attention; null where it has none. Errors: sizes that
-  /// do not fit it.
-  virtual llvm::Expected<ScheduleAttr>
-  chooseSchedule(mlir::ArrayAttr channels, const AttentionSpec &spec,
-                 const CompileOptions &options) const = 0;
+  /// Its schedules of an attention. Errors: sizes that do not fit it.
+  virtual llvm::Expected<Schedules>
+  chooseSchedules(mlir::ArrayAttr channels, const AttentionSpec &spec,
+                  const CompileOptions &options) const = 0;
   /// The stages, in their order.
   virtual llvm::SmallVector<PipelineStage>
   getStages(const CompileOptions &options) const = 0;

@@ -72,11 +72,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 llvm::Error Lowering::build() {
-  auto schedule = target.chooseSchedule(channels, spec, options);
-  if (!schedule)
-    return schedule.takeError();
+  auto schedules = target.chooseSchedules(channels, spec, options);
+  if (!schedules)
+    return schedules.takeError();
   DiagnosticCapture diagnostics(channels.getContext());
-  module = buildAttendModule(channels, *schedule, spec, savesLogSums());
+  module = buildAttendModule(channels, *schedules, spec, savesLogSums());
   if (failed(verify(*module)))
     return diagnostics.takeError("expected a valid attention");
   return llvm::Error::success();
@@ -98,10 +98,10 @@ llvm::Error Lowering::isolateSymbols() {
 llvm::Error Lowering::addSchedule(func::FuncOp func) {
   if (!target.isStreaming() || func->hasAttr(kScheduleName))
     return llvm::Error::success();
-  auto schedule = target.chooseSchedule(channels, spec, options);
-  if (!schedule)
-    return schedule.takeError();
-  func->setAttr(kScheduleName, *schedule);
+  auto schedules = target.chooseSchedules(channels, spec, options);
+  if (!schedules)
+    return schedules.takeError();
+  schedules->set(func);
   return llvm::Error::success();
 }
 
@@ -172,7 +172,11 @@ llvm::Error Lowering::checkBuffers() {
 static std::string getScheduleText(ModuleOp module) {
   Operation *func = module.lookupSymbol(kAttendName);
   Attribute schedule = func ? func->getAttr(kScheduleName) : Attribute();
-  return schedule ? llvm::to_string(schedule) : "";
+  if (!schedule)
+    return "";
+  std::string text = llvm::to_string(schedule);
+  Attribute backward = func->getAttr(kBackwardScheduleName);
+  return backward ? text + ", backward " + llvm::to_string(backward) : text;
 }
 
 llvm::Expected<CompiledModule> Lowering::compile() {

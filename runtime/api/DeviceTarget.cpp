@@ -48,10 +48,13 @@ public:
 
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<ScheduleAttr>
-  chooseSchedule(ArrayAttr channels, const AttentionSpec &spec,
-                 const CompileOptions &options) const override {
-    return chooseDeviceSchedule(channels, spec, options);
+  llvm::Expected<Schedules>
+  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
+                  const CompileOptions &options) const override {
+    auto schedule = chooseDeviceSchedule(channels, spec, options);
+    if (!schedule)
+      return schedule.takeError();
+    return Schedules{*schedule, {}};
   }
 
   SmallVector<PipelineStage> getStages(const CompileOptions &) const override {

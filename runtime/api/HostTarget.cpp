@@ -58,10 +58,10 @@ class CpuTarget : public HostTarget {
 public:
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<ScheduleAttr>
-  chooseSchedule(ArrayAttr channels, const AttentionSpec &spec,
-                 const CompileOptions &options) const override {
-    return buildSchedule(channels, spec, options);
+  llvm::Expected<Schedules>
+  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
+                  const CompileOptions &options) const override {
+    return buildSchedules(channels, spec, options);
   }
 
   SmallVector<PipelineStage>
@@ -97,10 +97,10 @@ public:
                                    "target reference, got stored");
   }
 
-  llvm::Expected<ScheduleAttr>
-  chooseSchedule(ArrayAttr, const AttentionSpec &,
-                 const CompileOptions &) const override {
-    return ScheduleAttr();
+  llvm::Expected<Schedules>
+  chooseSchedules(ArrayAttr, const AttentionSpec &,
+                  const CompileOptions &) const override {
+    return Schedules();
   }
 
   /// With gradients, the first stage differentiates.

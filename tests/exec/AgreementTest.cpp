@@ -246,13 +246,32 @@ void runShape(Generator &generator, const Draw &draw, const Shape &shape,
   expectSame(*a, *b, spec.dtype);
 }
 
-TEST(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
+class Agreement : public testing::TestWithParam<Schedule::Family> {};
+
+INSTANTIATE_TEST_SUITE_P(Families, Agreement,
+                         testing::Values(Schedule::Family::Fused,
+                                         Schedule::Family::Stored),
+                         [](const auto &test) {
+                           bool isFused = test.param == Schedule::Family::Fused;
+                           return isFused ? "fused" : "stored";
+                         });
+
+/// The same draws in the family `stored`, some of them in chunks of rows.
+void setStored(Schedule &schedule, int number) {
+  schedule.family = Schedule::Family::Stored;
+  schedule.splitKeys = 1;
+  schedule.queryChunk = (number % 3) * schedule.queryTile;
+}
+
+TEST_P(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
   Generator generator(20);
   std::map<std::string, int> covered;
   for (int i = 0; i < kCompiled; ++i) {
     Draw draw = generator.draw();
-    auto streaming = compile(draw, TargetKind::Cpu);
     auto reference = compile(draw, TargetKind::Reference);
+    if (GetParam() == Schedule::Family::Stored)
+      setStored(draw.options.schedule, i);
+    auto streaming = compile(draw, TargetKind::Cpu);
     ASSERT_TRUE(streaming && reference);
     for (int j = 0; j < kShapes; ++j) {
       Shape shape = generator.shape(draw.options.schedule);
@@ -268,7 +287,8 @@ TEST(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
         ++covered[name];
       ++covered[draw.spec.metric];
       ++covered[draw.spec.decayOrigin];
-      covered["split > 1"] += draw.options.schedule.splitKeys > 1;
+      if (GetParam() == Schedule::Family::Fused)
+        covered["split > 1"] += draw.options.schedule.splitKeys > 1;
       covered["lengths"] += !shape.lengths.empty();
       covered["offset"] += shape.offset > 0;
     }

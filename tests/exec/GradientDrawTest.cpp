@@ -146,6 +146,9 @@ TEST(GradientDraw, StreamingEqualsReference) {
   for (int i = 0; i < kConfigurations; ++i) {
     if (i % kProblems == 0) {
       model = drawer.drawAttention();
+      model.schedule.family = GetParam();
+      if (GetParam() == Schedule::Family::Stored && i % 10)
+        model.schedule.queryChunk = 2 * model.schedule.queryTile;
       streaming = model.compile(DType::F64);
       GradientProblem other = model;
       other.target = TargetKind::Reference;
@@ -269,7 +272,17 @@ private:
   Region here;
 };
 
-TEST(GradientDraw, StreamingEqualsCentralDifferences) {
+class GradientDraw : public testing::TestWithParam<Schedule::Family> {};
+
+INSTANTIATE_TEST_SUITE_P(Families, GradientDraw,
+                         testing::Values(Schedule::Family::Fused,
+                                         Schedule::Family::Stored),
+                         [](const auto &test) {
+                           bool isFused = test.param == Schedule::Family::Fused;
+                           return isFused ? "fused" : "stored";
+                         });
+
+TEST_P(GradientDraw, StreamingEqualsCentralDifferences) {
   constexpr int kProblems = 5; // per attention
   Drawer drawer(32);
   int checked = 0, skipped = 0;
@@ -279,6 +292,9 @@ TEST(GradientDraw, StreamingEqualsCentralDifferences) {
   for (int i = 0; i < kConfigurations; ++i) {
     if (i % kProblems == 0) {
       model = drawer.drawAttention();
+      model.schedule.family = GetParam();
+      if (GetParam() == Schedule::Family::Stored && i % 10)
+        model.schedule.queryChunk = 2 * model.schedule.queryTile;
       attention = model.compile(DType::F64);
       ASSERT_TRUE(attention);
     }

@@ -85,7 +85,7 @@ TEST(QueryChunk, IsRefusedWhereNothingFollowsIt) {
   };
   using Family = Schedule::Family;
   EXPECT_EQ(refuse(TargetKind::Cpu, Family::Auto, 64),
-            "expected no query chunk for a target on the CPU, got 64");
+            "expected no query chunk but in family stored, got 64");
   EXPECT_EQ(refuse(TargetKind::Simt, Family::Auto, 64),
             "expected no query chunk in family fused, got 64");
   EXPECT_EQ(refuse(TargetKind::Simt, Family::Stored, -1),

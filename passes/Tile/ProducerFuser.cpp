@@ -173,11 +173,14 @@ void ProducerFuser::fuse(ArrayRef<Operation *> slices) {
   }
 }
 
+static Value stripCasts(Value tensor) {
+  while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+    tensor = cast.getSource();
+  return tensor;
+}
+
 Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
-  shortenSource(rewriter, slice);
-  Value source = slice.getSource();
-  while (auto cast = source.getDefiningOp<tensor::CastOp>())
-    source = cast.getSource();
+  Value source = stripCasts(slice.getSource());
   if (Value own = known.lookup(source);
       own && !hasNoElements(slice.getType())) {
     slice.getSourceMutable().assign(own);
@@ -185,6 +188,8 @@ Value ProducerFuser::fuseOne(tensor::ExtractSliceOp slice) {
   }
   if (isWhole(slice))
     return slice.getSource();
+  shortenSource(rewriter, slice);
+  source = stripCasts(slice.getSource());
   auto producer = dyn_cast<OpResult>(source);
   if (producer && isPlain(slice)) {
     if (Value tile = findTile(slice, producer))

@@ -138,7 +138,24 @@ void expectClose(const GradientValues &got, const GradientValues &expected,
   expectClose(got.gammas, expected.gammas, tol, "dgammas");
 }
 
-TEST(GradientDraw, StreamingEqualsReference) {
+class GradientDraw : public testing::TestWithParam<Schedule::Family> {};
+
+INSTANTIATE_TEST_SUITE_P(Families, GradientDraw,
+                         testing::Values(Schedule::Family::Fused,
+                                         Schedule::Family::Stored),
+                         [](const auto &test) {
+                           bool isFused = test.param == Schedule::Family::Fused;
+                           return isFused ? "fused" : "stored";
+                         });
+
+/// Some of family `stored` in chunks of rows.
+void setFamily(Schedule &schedule, Schedule::Family family, bool isChunked) {
+  schedule.family = family;
+  if (family == Schedule::Family::Stored && isChunked)
+    schedule.queryChunk = 2 * schedule.queryTile;
+}
+
+TEST_P(GradientDraw, StreamingEqualsReference) {
   constexpr int kProblems = 10; // per attention: the reference compiles long
   Drawer drawer(31);
   std::unique_ptr<Attention> streaming, reference;
@@ -146,12 +163,11 @@ TEST(GradientDraw, StreamingEqualsReference) {
   for (int i = 0; i < kConfigurations; ++i) {
     if (i % kProblems == 0) {
       model = drawer.drawAttention();
-      model.schedule.family = GetParam();
-      if (GetParam() == Schedule::Family::Stored && i % 10)
-        model.schedule.queryChunk = 2 * model.schedule.queryTile;
+      setFamily(model.schedule, GetParam(), i / kProblems % 2);
       streaming = model.compile(DType::F64);
       GradientProblem other = model;
       other.target = TargetKind::Reference;
+      other.schedule = {};
       reference = other.compile(DType::F64);
       ASSERT_TRUE(streaming && reference);
     }
@@ -272,16 +288,6 @@ private:
   Region here;
 };
 
-class GradientDraw : public testing::TestWithParam<Schedule::Family> {};
-
-INSTANTIATE_TEST_SUITE_P(Families, GradientDraw,
-                         testing::Values(Schedule::Family::Fused,
-                                         Schedule::Family::Stored),
-                         [](const auto &test) {
-                           bool isFused = test.param == Schedule::Family::Fused;
-                           return isFused ? "fused" : "stored";
-                         });
-
 TEST_P(GradientDraw, StreamingEqualsCentralDifferences) {
   constexpr int kProblems = 5; // per attention
   Drawer drawer(32);
@@ -292,9 +298,7 @@ TEST_P(GradientDraw, StreamingEqualsCentralDifferences) {
   for (int i = 0; i < kConfigurations; ++i) {
     if (i % kProblems == 0) {
       model = drawer.drawAttention();
-      model.schedule.family = GetParam();
-      if (GetParam() == Schedule::Family::Stored && i % 10)
-        model.schedule.queryChunk = 2 * model.schedule.queryTile;
+      setFamily(model.schedule, GetParam(), i / kProblems % 2);
       attention = model.compile(DType::F64);
       ASSERT_TRUE(attention);
     }

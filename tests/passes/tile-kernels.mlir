@@ -44,7 +44,8 @@
 // CHUNK: rt.lookup
 // CHUNK-NOT: rt.distance
 // CHUNK: scf.for %[[C:.*]] = %c0 to %[[TQ:.*]] step %c64
-// CHUNK: %[[N:.*]] = affine.min #{{.*}}(%[[C]])[%[[TQ]]]
+// CHUNK: %[[LEFT:.*]] = arith.subi %[[TQ]], %[[C]]
+// CHUNK: %[[N:.*]] = arith.minsi %[[LEFT]]
 // CHUNK: tensor.empty(%[[N]], %{{.*}}) : tensor<1x?x?xf32>
 // CHUNK: scf.forall {{.*}} to (1, %[[N]], %{{.*}}) step (1, 16, 32)
 // CHUNK: rt.distance

@@ -146,10 +146,11 @@ TEST(StageEdit, SomeChannelsReadTheStatesOfAll) {
           {" of " + all + " score",
            " of " + all + " reduced " + some + " score"}})
       ASSERT_EQ(replaceAll(text, from, to), 1) << stage << ": " << from;
-    if (stage == std::string("tiled"))
+    if (stage == std::string("tiled")) {
       ASSERT_EQ(replaceAll(text, "rt.weigh " + all,
                            "rt.weigh " + some + " of " + all),
                 1);
+    }
     ToolOutput output =
         runText(text, "top:1,centroid,entropy,decay:backward:0");
     EXPECT_EQ(output.code, 0) << stage << ": " << output.out << output.err;

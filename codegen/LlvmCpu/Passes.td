@@ -134,7 +134,7 @@ def LowerToCpuPass : Pass<"rt-lower-to-cpu", "::mlir::ModuleOp"> {
   let summary = "the tiled stage to loops on packed panels and vectors";
   let description = [{
     Lowers the parallel loops of functions on buffers (--rt-bufferize of the
-    fused stage) to loops on task-local memory. Here the CPU's choices begin:
+    tiled stage) to loops on task-local memory. Here the CPU's choices begin:
     scores stand transposed with a query per vector lane, queries and keys are
     packed in panels, products run in register tiles of explicit multiply-adds.
 

@@ -64,7 +64,7 @@ def VerifyStagePass : Pass<"rt-verify-stage"> {
   let summary = "only what is legal at a stage remains";
   let description = [{
     Fails on the first op that a stage does not know, naming both. Changes
-    nothing. Stages: attention, reference, linalg, sweeps, tiled, fused, cpu,
+    nothing. Stages: attention, reference, linalg, sweeps, products, tiled, cpu,
     llvm.
 
     Before and after, with stage=sweeps:

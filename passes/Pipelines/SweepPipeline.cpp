@@ -76,7 +76,7 @@ struct StreamOptions : public PassPipelineOptions<StreamOptions> {
 
 void raytention::registerStreamPipeline() {
   PassPipelineRegistration<StreamOptions>(
-      "rt-stream", "rt.attend as tiled and fused sweeps over its keys",
+      "rt-stream", "rt.attend as products in tiles and chunks",
       [](OpPassManager &pm, const StreamOptions &options) {
         buildSweepStage(pm);
         buildProductStage(pm);

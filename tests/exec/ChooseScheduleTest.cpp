@@ -54,6 +54,34 @@ TEST(ChooseSchedule, SmallCapsShrinkTheChunkThenTheTile) {
   EXPECT_LE(estimateWorkspace(problem, tile), problem.cap);
 }
 
+/// A row of pairs: distances, six weights, coefficients, of 2,048 keys.
+TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
+  WorkspaceProblem problem = getProblem();
+  problem.backward = true;
+  auto choose = [&](const Schedule &wanted) {
+    ChosenSchedule forward = llvm::cantFail(chooseSchedule(problem, wanted));
+    EXPECT_EQ(forward.isStored, wanted.family == Schedule::Family::Stored);
+    return chooseBackwardSchedule(problem, wanted, forward);
+  };
+  EXPECT_FALSE(choose({}).isStored);
+  problem.dModel = 768;
+  EXPECT_TRUE(choose({}).isStored);
+  EXPECT_EQ(choose({}).queryChunk, 256);
+  problem.maxKeys = 1 << 15;
+  EXPECT_EQ(estimateStoredRow(problem), int64_t(8 << 15) * 4);
+  EXPECT_EQ(choose({}).queryChunk, 64);
+  Schedule wanted;
+  wanted.family = Schedule::Family::Fused;
+  EXPECT_FALSE(choose(wanted).isStored);
+  wanted.family = Schedule::Family::Stored;
+  wanted.queryChunk = 100;
+  EXPECT_TRUE(choose(wanted).isStored);
+  EXPECT_EQ(choose(wanted).queryChunk, 100);
+  wanted = {};
+  wanted.splitKeys = 2;
+  EXPECT_FALSE(choose(wanted).isStored);
+}
+
 TEST(ChooseSchedule, WantedFieldsStand) {
   WorkspaceProblem problem = getProblem();
   problem.cap = 300 << 10;

@@ -1,0 +1,47 @@
+// RUN: rt-opt %s --rt-differentiate --rt-to-sweeps --rt-fuse-channels --rt-fuse-gradient --rt-tile-tasks | FileCheck %s
+// RUN: rt-opt %s --rt-differentiate --rt-to-sweeps --rt-fuse-channels --rt-fuse-gradient --rt-tile-tasks=leaves-stored | FileCheck %s --check-prefix=LEFT
+
+// LEFT-NOT: scf.forall
+
+// The scores are one loop, what reads their states the next.
+// CHECK-LABEL: func.func @stored(
+// CHECK: %[[S:.*]]:2 = scf.forall
+// CHECK: rt.distance
+// CHECK: rt.score_sweep
+// CHECK-NOT: rt.weigh
+// CHECK: scf.forall.in_parallel
+// CHECK: scf.forall
+// CHECK-NOT: rt.distance
+// CHECK-DAG: tensor.extract_slice %[[S]]#0
+// CHECK-DAG: tensor.extract_slice %[[S]]#1
+// CHECK: rt.weigh
+// CHECK: rt.finalize
+
+// Rows in chunks; in each, the loop over queries stores what the pairs give,
+// with zeros where nobody sees, and the loop over keys reads it and goes on
+// with its sums.
+// CHECK-LABEL: func.func @stored_backward(
+// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} : tensor<?x?x8xf32>)
+// CHECK: scf.for %{{.*}} step %c64 iter_args(%{{.*}}, %{{.*}}, %[[SUMS:.*]] = %[[ZEROS]])
+// CHECK: %[[PAIRS:.*]]:5 = scf.forall
+// CHECK: linalg.fill {{.*}} : tensor<1x1x?x?xf32>)
+// CHECK: linalg.contract
+// CHECK: rt.weigh_grad
+// CHECK: rt.sum_differences <query>
+// CHECK: rt.query_grad
+// CHECK: scf.forall {{.*}} shared_outs(%{{.*}} = %[[SUMS]])
+// CHECK-NOT: rt.distance
+// CHECK-NOT: rt.weigh_grad
+// CHECK-DAG: tensor.extract_slice %[[PAIRS]]#{{[234]}}
+// CHECK: linalg.contract
+// CHECK: rt.sum_differences <key>
+// CHECK: scf.yield
+// CHECK: scf.forall
+// CHECK: rt.key_grad
+func.func @stored(%q: tensor<?x?x8xf32>, %table: tensor<?x8xf32>, %ids: tensor<?x?xi32>, %tau: tensor<f32>, %g: tensor<0xf32>) -> tensor<?x?x9xf32>
+    attributes {rt.schedule = #rt.schedule<query_tile = 16, key_chunk = 32, split_keys = 1, scores = keep, family = stored>,
+                rt.backward_schedule = #rt.schedule<query_tile = 16, key_chunk = 32, split_keys = 1, scores = keep, family = stored, query_chunk = 64>} {
+  %y = rt.attend [#rt.centroid, #rt.entropy]
+    queries(%q : tensor<?x?x8xf32>) lookup(%table[%ids] : tensor<?x8xf32>, tensor<?x?xi32>) tau(%tau : tensor<f32>) gammas(%g : tensor<0xf32>) -> tensor<?x?x9xf32>
+  return %y : tensor<?x?x9xf32>
+}

@@ -85,6 +85,18 @@ static LogicalResult verifyOps(func::FuncOp func) {
   return failure(walked.wasInterrupted());
 }
 
+/// Canonicalisation drops a loop that would never end.
+static LogicalResult verifyLoops(func::FuncOp func) {
+  WalkResult walked = func.walk([](scf::ForOp op) {
+    std::optional<int64_t> step = getConstantIntValue(op.getStep());
+    if (!step || *step > 0)
+      return WalkResult::advance();
+    op.emitOpError() << "expected a positive step, got " << *step;
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 /// What nobody reads needs no buffer.
 static void eraseUnused(func::FuncOp func) {
   func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
@@ -237,7 +249,7 @@ struct BufferizePass
     IRRewriter rewriter(&getContext());
     for (func::FuncOp func : functions) {
       eraseUnused(func);
-      if (failed(verifyOps(func)))
+      if (failed(verifyOps(func)) || failed(verifyLoops(func)))
         return signalPassFailure();
       func.walk([](scf::ForallOp loop) { copyMovedTiles(loop); });
       separateStarts(func);

@@ -36,6 +36,15 @@ constexpr int64_t kChunk = 192, kRows = 64;
 //===----------------------------------------------------------------------===//
 
 scf::ForOp chunksOf(Operation *op) { return op->getParentOfType<scf::ForOp>(); }
+/// Where the rows of a step of the loop around `op` begin.
+Value rowOf(Operation *op) {
+  Value step = chunksOf(op).getInductionVar();
+  for (Operation *user : step.getUsers())
+    if (isa<arith::AddIOp>(user) &&
+        llvm::any_of(user->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp>))
+      return user->getResult(0);
+  return step;
+}
 scf::ForallOp tilesOf(Operation *op) {
   return op->getParentOfType<scf::ForallOp>();
 }
@@ -90,7 +99,7 @@ void passGradRows(ProgramCutter &cut) {
   Value rows = own.getRows(), stack = own.getStack();
   cut.cutBefore(chunksOf(cut.all<WeighGradOp>()[0]));
   auto other = cut.all<GradRowsOp>()[1];
-  Value row = chunksOf(other).getInductionVar();
+  Value row = rowOf(other);
   cut.readInstead(other.getRows(), cut.getPassed(rows), row);
   cut.readInstead(other.getStack(), cut.getPassed(stack), row);
 }
@@ -101,8 +110,7 @@ void passPairs(ProgramCutter &cut, Value (*getPairs)(ProgramCutter &, int)) {
   Value kept = cut.keepChunks(getPairs(cut, 0), /*isFull=*/true);
   cut.cutBefore(chunksOf(cut.all<SumDifferencesOp>()[0]));
   Value other = getPairs(cut, 1);
-  cut.readInstead(other, cut.getPassed(kept),
-                  chunksOf(other.getDefiningOp()).getInductionVar(),
+  cut.readInstead(other, cut.getPassed(kept), rowOf(other.getDefiningOp()),
                   tilesOf(other.getDefiningOp()).getInductionVar(1));
 }
 

@@ -148,11 +148,16 @@ void Differences::addDirection(Value passing, Value item) {
   Value one = scalar.constant(1);
   Value distance =
       k.load(loop.distances.data, {k.add(loop.distances.begin, passing), item});
+  Value own = k.load(loop.coefficients, {passing, item});
   Value divides =
       scalar.logicalAnd(scalar.greater(distance, scalar.constant(0)),
                         scalar.less(distance, getTiny(scalar)));
+  // Of pairs without a say the distance may be anything.
+  Value counts = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::ONE,
+                                       own, scalar.constant(0));
+  divides = scalar.logicalAnd(divides, counts);
   Value divisor = k.splat(scalar.select(divides, distance, one));
-  Value coefficient = k.splat(k.load(loop.coefficients, {passing, item}));
+  Value coefficient = k.splat(own);
   auto addVector = [&](Value panel, int64_t column) {
     SumPlace at{panel, item, k.index(column)};
     Value other = k.loadVector(loop.passing.data, {panel, passing, at.column});

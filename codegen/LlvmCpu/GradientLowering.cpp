@@ -245,13 +245,27 @@ template <typename... Ops> static bool isInTaskOf(Operation *op) {
                      .wasInterrupted();
 }
 
+/// Whether the task of `op` has distances or products of its items.
+static bool multipliesItems(Operation *op) {
+  auto task = op->getParentOfType<scf::ForallOp>();
+  return task
+      .walk([](Operation *other) {
+        auto product = dyn_cast<linalg::ContractOp>(other);
+        auto compute = dyn_cast<tile::ComputeOp>(other);
+        bool multiplies =
+            (product && multipliesStack(product)) ||
+            (compute && isa<DistanceOp, WeighGradOp>(compute.getOp()));
+        return multiplies ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LaneBuffer TaskLowering::packItems(Operation *op, Value count,
                                    PackLanes packLanes, PackRows packRows) {
   LaneBuffer buffer;
   int64_t lanes = layout.itemLanes(), rows = layout.stackRows(1);
   // Where distances and products come from another loop, norms are enough.
-  if (!isInTaskOf<SumDifferencesOp>(op) ||
-      isInTaskOf<DistanceOp, WeighGradOp>(op))
+  if (!isInTaskOf<SumDifferencesOp>(op) || multipliesItems(op))
     buffer.packed.data = allocate(MemRefType::get(
         {lanes / layout.panel, layout.paddedWidth(), layout.panel},
         layout.element));

@@ -21,13 +21,48 @@ using namespace mlir;
 using namespace raytention;
 
 /// What adds up over rows for the finish of keys, first to last.
-static void addSums(KeyGradOp finish, LoopGroup &group) {
+static LoopGroup getSums(KeyGradOp finish) {
   LoopGroup sums;
   Operation *op = finish.getSums().getDefiningOp();
   for (; op; op = getContinuedSum(op))
     if (std::optional<unsigned> loop = getSummedLoop(op))
       sums.push_back({cast<TilingInterface>(op), *loop});
-  group.append(sums.rbegin(), sums.rend());
+  return LoopGroup(llvm::reverse(sums));
+}
+
+/// Whether a gradient's queries and sums over its keys read the same pairs.
+static bool isSameGradient(Operation *finish, const LoopGroup &sums) {
+  auto queries = dyn_cast<QueryGradOp>(finish);
+  Operation *pairs = queries ? queries.getFloats().getDefiningOp() : nullptr;
+  return pairs && llvm::any_of(sums, [&](LoopRoot root) {
+           auto differences =
+               dyn_cast<SumDifferencesOp>(root.op.getOperation());
+           return differences &&
+                  differences.getCoefficients().getDefiningOp() == pairs;
+         });
+}
+
+/// A loop for each attention or gradient that has none yet.
+static SmallVector<LoopGroup> collectGroups(func::FuncOp func) {
+  SmallVector<LoopGroup> groups;
+  func.walk([&](Operation *op) {
+    if (op->getParentOp() != func)
+      return;
+    if (isa<FinalizeOp, QueryGradOp>(op))
+      groups.push_back({{cast<TilingInterface>(op), 1}});
+    auto finish = dyn_cast<KeyGradOp>(op);
+    LoopGroup sums = finish ? getSums(finish) : LoopGroup();
+    if (sums.empty())
+      return;
+    auto *same = llvm::find_if(groups, [&](const LoopGroup &group) {
+      return group.size() == 1 &&
+             isSameGradient(LoopRoot(group.front()).op.getOperation(), sums);
+    });
+    if (same == groups.end())
+      same = &groups.emplace_back();
+    same->append(sums);
+  });
+  return groups;
 }
 
 /// Chunks of an empty tensor are as small as the chunk.
@@ -40,29 +75,22 @@ static LogicalResult shrinkEmptyTensors(func::FuncOp func) {
 LogicalResult raytention::chunkRows(func::FuncOp func, int64_t chunk) {
   if (chunk == 0)
     return success();
-  LoopGroup group, sums;
-  func.walk([&](Operation *op) {
-    if (op->getParentOp() != func) // else it has its loops
-      return;
-    if (isa<FinalizeOp, QueryGradOp>(op))
-      group.push_back({cast<TilingInterface>(op), 1});
-    if (auto finish = dyn_cast<KeyGradOp>(op))
-      addSums(finish, sums);
-  });
-  group.append(sums);
-  if (group.empty())
+  SmallVector<LoopGroup> groups = collectGroups(func);
+  if (groups.empty())
     return success();
   IRRewriter rewriter(func);
-  rewriter.setInsertionPoint(group.front().op);
+  rewriter.setInsertionPointToStart(&func.getBody().front());
   Value step = makeFunctionConstant(rewriter, func.getLoc(), chunk);
   auto isInChunk = [](OpResult producer) {
     return !isa<LookupOp>(producer.getOwner());
   };
-  FailureOr<scf::ForOp> loop = buildSharedLoop(
-      rewriter, group, step, isInChunk, [](OpResult) { return false; });
-  if (failed(loop))
-    return failure();
-  moveLoopInvariantCode(cast<LoopLikeOpInterface>(loop->getOperation()));
+  for (const LoopGroup &group : groups) {
+    FailureOr<scf::ForOp> loop = buildSharedLoop(
+        rewriter, group, step, isInChunk, [](OpResult) { return false; });
+    if (failed(loop))
+      return failure();
+    moveLoopInvariantCode(cast<LoopLikeOpInterface>(loop->getOperation()));
+  }
   cleanUp(func);
   return shrinkEmptyTensors(func);
 }

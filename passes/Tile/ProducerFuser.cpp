@@ -23,15 +23,6 @@ Value raytention::castTo(OpBuilder &b, Location loc, Value value, Type type) {
   return tensor::CastOp::create(b, loc, type, value);
 }
 
-Operation *raytention::cloneOnto(OpBuilder &b, Operation *op,
-                                 ValueRange inits) {
-  Operation *copy = b.clone(*op);
-  cast<DestinationStyleOpInterface>(copy).getDpsInitsMutable().assign(inits);
-  for (auto [result, init] : llvm::zip(copy->getResults(), inits))
-    result.setType(init.getType());
-  return copy;
-}
-
 bool raytention::hasNoElements(Type type) {
   return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
 }

@@ -101,11 +101,6 @@ mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
 /// (their offset 0 is out of bounds), so none are left: an empty tensor stands
 /// for what is read, and nothing is inserted.
 bool hasNoElements(mlir::Type type);
-/// A new op `op` with other initial values, for a body whose block arguments
-/// stand for them.
-mlir::Operation *cloneOnto(mlir::OpBuilder &b, mlir::Operation *op,
-                           mlir::ValueRange inits);
-
 } // namespace raytention
 
 #endif // RAYTENTION_PASSES_TILE_PRODUCERFUSER_H

@@ -42,8 +42,9 @@ TaskTiler::TaskTiler(RewriterBase &rewriter, const Task &task,
           },
           [this](Operation *tile) { dropLengths(tile); }) {
   step = makeFunctionConstant(b, loc, task.items);
-  for (auto [whole, own] : stored)
-    fuser.setKnown(whole, own);
+  for (OpResult pairs : task.read)
+    if (Value own = stored.lookup(pairs))
+      fuser.setKnown(pairs, own);
 }
 
 LogicalResult TaskTiler::run() {

@@ -25,7 +25,9 @@ struct Task {
   Passing passing;
   int64_t items; ///< per task
   /// Pairs that the root needs, which other tasks read.
-  llvm::SmallVector<mlir::OpResult> shared;
+  llvm::SmallVector<mlir::OpResult> shared = {};
+  /// Pairs that it reads of earlier tasks.
+  llvm::SmallVector<mlir::OpResult> read = {};
 };
 
 /// Pairs that an earlier task has stored.

@@ -27,17 +27,44 @@ using namespace raytention;
 
 namespace {
 
-/// Which pairs of a list of tasks are read by more than one of them.
+/// Which pairs of a list of tasks are read by more than one of them: a task
+/// stores those that its own rows see, so readers must see the same.
 class SharedPairs {
 public:
   /// Tasks in the order in which they run.
   void add(Task &task) {
+    Seen seen = findSeen(task.root);
+    tasks.push_back({&task, seen});
     llvm::DenseSet<Operation *> known;
     visit(task.root, known);
-    tasks.push_back(&task);
   }
 
 private:
+  using Seen = std::optional<std::tuple<Value, Value, Value, Attribute>>;
+
+  /// What all ops of a task see, if it is one and the same.
+  static Seen findSeen(Operation *root) {
+    llvm::DenseSet<Operation *> known;
+    SmallVector<Operation *> open = {root};
+    Seen seen;
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val();
+      if (!isa_and_present<TilingInterface, tensor::CastOp>(op) ||
+          !known.insert(op).second)
+        continue;
+      if (auto pairs = dyn_cast<MaskedPairsOpInterface>(op)) {
+        std::tuple own(pairs.getRow(), pairs.getKey(), pairs.getLengths(),
+                       pairs.getMaskAttr());
+        if (seen && *seen != own)
+          return std::nullopt;
+        seen = own;
+      }
+      for (Value operand : op->getOperands())
+        open.push_back(operand.getDefiningOp());
+    }
+    return seen;
+  }
+
   static bool isPairs(OpResult value) {
     return isa<DistanceOp>(value.getOwner()) ||
            (isa<WeighGradOp>(value.getOwner()) && !isTotal(value));
@@ -48,7 +75,7 @@ private:
       return;
     for (OpResult result : op->getResults())
       if (isPairs(result))
-        owners.try_emplace(result, tasks.size());
+        owners.try_emplace(result, tasks.size() - 1);
     for (Value operand : op->getOperands()) {
       auto result = dyn_cast<OpResult>(operand);
       if (result && !isShared(result))
@@ -59,15 +86,18 @@ private:
   /// Whether an earlier task has the value, and now stores it.
   bool isShared(OpResult value) {
     auto owner = owners.find(value);
-    if (owner == owners.end() || owner->second == tasks.size())
+    if (owner == owners.end() || owner->second == tasks.size() - 1)
       return false;
-    auto &shared = tasks[owner->second]->shared;
-    if (!llvm::is_contained(shared, value))
-      shared.push_back(value);
+    auto &[task, seen] = tasks[owner->second];
+    if (!seen || seen != tasks.back().second)
+      return false;
+    for (auto *values : {&task->shared, &tasks.back().first->read})
+      if (!llvm::is_contained(*values, value))
+        values->push_back(value);
     return true;
   }
 
-  SmallVector<Task *> tasks;
+  SmallVector<std::pair<Task *, Seen>> tasks;
   llvm::DenseMap<Value, size_t> owners;
 };
 
@@ -97,8 +127,7 @@ struct TileTasksPass
       bool isKeys = isa<KeyGradOp>(root) || isYieldedSum(root);
       tasks.push_back({cast<TilingInterface>(root),
                        isKeys ? Passing::Rows : Passing::Keys,
-                       isKeys ? *keys : *rows,
-                       {}});
+                       isKeys ? *keys : *rows});
     }
     if (failed(tile(tasks, isStored)))
       return signalPassFailure();

@@ -120,6 +120,10 @@ static Error checkWanted(const WorkspaceProblem &problem,
     return createStringError("expected no query chunk but in family stored, "
                              "got " +
                              Twine(wanted.queryChunk));
+  if (wanted.family == Schedule::Family::Stored &&
+      wanted.scores == Schedule::Scores::Recompute)
+    return createStringError(
+        "expected scores auto or keep in family stored, got recompute");
   if (wanted.family == Schedule::Family::Stored && wanted.splitKeys > 1)
     return createStringError("expected one key range in family stored, got "
                              "split keys " +
@@ -169,8 +173,11 @@ raytention::chooseBackwardSchedule(const WorkspaceProblem &problem,
                                    const Schedule &wanted,
                                    const ChosenSchedule &forward) {
   ChosenSchedule schedule = forward;
-  if (wanted.family != Schedule::Family::Auto || forward.splitKeys > 1 ||
-      problem.dModel < kNarrowestStored)
+  bool isOpen = wanted.family == Schedule::Family::Auto &&
+                wanted.scores != Schedule::Scores::Recompute &&
+                forward.splitKeys == 1;
+  // Of how many keys, and so how large, pairs are must be known.
+  if (!isOpen || problem.dModel < kNarrowestStored || problem.maxKeys == 0)
     return schedule;
   schedule.isStored = true;
   schedule.queryChunk = chooseQueryChunk(problem, schedule);

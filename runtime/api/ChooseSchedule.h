@@ -39,13 +39,13 @@ struct ChosenSchedule {
 int64_t estimateWorkspace(const WorkspaceProblem &problem,
                           const ChosenSchedule &schedule);
 
-/// What passes between the loops of family stored, per row: distances, weights
-/// and coefficients, or states.
+/// What passes between the loops of family stored, per row of a sequence:
+/// distances, weights and coefficients, or states.
 int64_t estimateStoredRow(const WorkspaceProblem &problem);
 
 /// The schedule of the gradient beside that of the attention: family stored
-/// where rows are wide, as it computes every product once, unless `wanted`
-/// names a family.
+/// where rows are wide and the longest sequence is known, as it computes every
+/// product once, unless `wanted` names a family, key ranges or recomputed scores.
 ChosenSchedule chooseBackwardSchedule(const WorkspaceProblem &problem,
                                       const Schedule &wanted,
                                       const ChosenSchedule &forward);

@@ -260,6 +260,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Agreement,
 void setStored(Schedule &schedule, int number) {
   schedule.family = Schedule::Family::Stored;
   schedule.splitKeys = 1;
+  schedule.scores = Schedule::Scores::Keep;
   schedule.queryChunk = (number % 3) * schedule.queryTile;
 }
 

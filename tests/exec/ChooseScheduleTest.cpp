@@ -80,6 +80,11 @@ TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
   wanted = {};
   wanted.splitKeys = 2;
   EXPECT_FALSE(choose(wanted).isStored);
+  wanted = {};
+  wanted.scores = Schedule::Scores::Recompute;
+  EXPECT_FALSE(choose(wanted).isStored);
+  problem.maxKeys = 0;
+  EXPECT_FALSE(choose({}).isStored);
 }
 
 TEST(ChooseSchedule, WantedFieldsStand) {

@@ -91,7 +91,9 @@ struct CompileOptions {
   TargetKind target = TargetKind::Cpu;
   Schedule schedule;
   /// Bytes of scratch that one worker may use, everything that is neither
-  /// input nor output counted; on a device, that a whole run may use.
+  /// input nor output counted but what passes between the loops of family
+  /// stored: of each sequence of the batch about as much again. On a device,
+  /// bytes that a whole run may use.
   int64_t workspaceCap = int64_t(64) << 20;
   /// Longest sequence the compiled code is meant for: scores are kept between
   /// the sweeps if that fits the cap. Running a longer one stays correct and

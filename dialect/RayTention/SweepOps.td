@@ -151,7 +151,7 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
 }
 
 def RT_WeighOp : RT_ProducerOp<"weigh", [RT_MaskedPairsOpInterface]> {
-  let summary = "the stacked weights of all weighted channels for one chunk";
+  let summary = "the stacked weights of all weighted channels";
   let description = [{
     `p[b, c, i, j] = exp(lw_ij - logsum_i)` for the weighted channels of the
     list, in order, with each channel's own log weight and log-sum; 0 where

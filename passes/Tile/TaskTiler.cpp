@@ -148,7 +148,7 @@ void TaskTiler::storeShared(ParallelLoop &loop) {
   }
 }
 
-/// What is weighed is 0 where masked. Distances there are read by nobody: they
+/// What is weighed is 0 where masked. Distances there have no say, as they
 /// have no weight.
 void TaskTiler::insertWeighed(ParallelLoop &loop, unsigned number,
                               const ProducerFuser::Tile &tile) {

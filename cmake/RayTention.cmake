@@ -52,14 +52,32 @@ function(raytention_precompile_headers)
   raytention_precompiled(RayTentionBaseHeaders ${headers})
   set(RAYTENTION_BASE_HEADERS ${headers} PARENT_SCOPE)
 
-  raytention_precompiled(RayTentionHeaders
+  set(mlir_headers
     <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h>
     <mlir/Dialect/MemRef/IR/MemRef.h> <mlir/Dialect/SCF/IR/SCF.h>
     <mlir/Dialect/Tensor/IR/Tensor.h> <mlir/IR/Builders.h>
     <mlir/IR/BuiltinAttributes.h> <mlir/IR/OpDefinition.h>
     <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
     <mlir/Interfaces/TilingInterface.h> <mlir/Pass/Pass.h>)
+  raytention_precompiled(RayTentionHeaders ${mlir_headers})
   target_compile_options(RayTentionHeaders PRIVATE -O1)
+  set(RAYTENTION_MLIR_HEADERS ${mlir_headers} PARENT_SCOPE)
+endfunction()
+
+# The same with the dialect and what passes and code generators add to it.
+function(raytention_precompile_dialect)
+  raytention_precompiled(RayTentionDialectHeaders ${RAYTENTION_MLIR_HEADERS}
+    <llvm/ADT/StringExtras.h> <llvm/ADT/TypeSwitch.h>
+    <mlir/Dialect/Affine/IR/AffineOps.h> <mlir/Dialect/Arith/Utils/Utils.h>
+    <mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h>
+    <mlir/Dialect/Linalg/IR/Linalg.h> <mlir/Dialect/Math/IR/Math.h>
+    <mlir/Dialect/Vector/IR/VectorOps.h> <mlir/IR/IRMapping.h>
+    <mlir/IR/Matchers.h> <mlir/IR/SymbolTable.h> <mlir/IR/TypeUtilities.h>
+    <mlir/Pass/PassManager.h> <mlir/Transforms/Passes.h>
+    "${PROJECT_SOURCE_DIR}/dialect/RayTention/RayTention.h"
+    "${PROJECT_SOURCE_DIR}/dialect/RayTention/Differentiable.h")
+  target_compile_options(RayTentionDialectHeaders PRIVATE -O1)
+  add_dependencies(RayTentionDialectHeaders RayTentionIncGen)
 endfunction()
 
 # A static library on the shared libMLIR and libLLVM.
@@ -72,6 +90,10 @@ function(raytention_mlir_library name)
   # Most of the time of compiling an MLIR file goes into optimising templates
   # that then run for microseconds.
   target_compile_options(${name} PRIVATE -O1)
-  target_precompile_headers(${name} REUSE_FROM RayTentionHeaders)
+  if(TARGET RayTentionDialectHeaders)
+    target_precompile_headers(${name} REUSE_FROM RayTentionDialectHeaders)
+  else()
+    target_precompile_headers(${name} REUSE_FROM RayTentionHeaders)
+  endif()
   target_link_libraries(${name} PUBLIC ${ARG_LIBS} MLIR LLVM)
 endfunction()

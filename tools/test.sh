@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # Builds and runs all tests; the last line counts them.
-#   --full   also the long tests (some fifty minutes more)
+#   --full   also the long tests, and the PTX device under the sanitizers (some
+#            fifty minutes more)
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 # The lit tests run by themselves below, so that each file counts as one.
 leave_out='^lit$|^Sizes/Long|^Long/'
 case "${1:-}" in
-  --full) leave_out='^lit$' ;;
+  --full)
+    leave_out='^lit$'
+    export RAYTENTION_CONFIGURE=-DRAYTENTION_SANITIZED_TESTS=ON
+    ;;
   "") ;;
   *) echo "test.sh: expected --full or nothing, got '$1'" >&2; exit 2 ;;
 esac

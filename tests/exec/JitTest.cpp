@@ -9,10 +9,10 @@
 #include "codegen/LlvmCpu/Jit.h"
 #include "codegen/LlvmCpu/Passes.h"
 #include "codegen/Pipelines/Registration.h"
+#include "passes/Pipelines/LlvmLowering.h"
 #include "runtime/api/MemRefArgument.h"
 #include "runtime/device/cpu/ParallelFor.h"
 
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "gtest/gtest.h"
@@ -75,12 +75,7 @@ protected:
     mlir::PassManager pm(&context);
     pm.addPass(createOutlineTasksPass());
     pm.addPass(createCpuEntryPass());
-    pm.addPass(mlir::createSCFToControlFlowPass());
-    pm.addPass(mlir::createConvertControlFlowToLLVMPass());
-    pm.addPass(mlir::createArithToLLVMConversionPass());
-    pm.addPass(mlir::createConvertFuncToLLVMPass());
-    pm.addPass(mlir::createFinalizeMemRefToLLVMConversionPass());
-    pm.addPass(mlir::createReconcileUnrealizedCastsPass());
+    buildLlvmLowering(pm);
     EXPECT_TRUE(mlir::succeeded(pm.run(*module)));
     return module;
   }

@@ -176,8 +176,10 @@ private:
   using PlaceLane = std::function<llvm::SmallVector<mlir::Value>(
       mlir::Value passing, mlir::Value lane)>;
   PlaceLane placeWeights(KernelBuilder &k, const WeightBuffer &form,
-                         int64_t slot);
-  PlaceLane placeStack(KernelBuilder &k, int64_t slot);
+                         mlir::Value slot);
+  PlaceLane placeStack(KernelBuilder &k, mlir::Value slot);
+  void forEachSlot(mlir::Location loc, mlir::Value memref,
+                   llvm::function_ref<void(mlir::Value)> body);
   void clearWidth(KernelBuilder &k, mlir::Value lanes);
   PlainMatrix getMatrix(mlir::Location loc, mlir::Value memref,
                         mlir::Value slot = {});

@@ -56,6 +56,13 @@ PlainMatrix TaskLowering::getMatrix(Location loc, Value memref, Value slot) {
   return matrix;
 }
 
+/// A loop at run time: the code of a transfer stands once for all channels.
+void TaskLowering::forEachSlot(Location loc, Value memref,
+                               llvm::function_ref<void(Value)> body) {
+  KernelBuilder k = kernel(loc);
+  k.loop(k.index(0), k.index(getNumSlots(memref)), 1, body);
+}
+
 template <typename BufferKind>
 const BufferKind *TaskLowering::remember(Value tensor, const BufferKind &form) {
   imports.push_back({getMemRef(tensor), form, /*isPinned=*/false});
@@ -120,25 +127,28 @@ const WeightBuffer *TaskLowering::getWeights(Operation *op, Value tensor,
                                       layout.stackRows(isQuery ? slots : 1)},
                                      layout.element));
   auto import = isQuery ? importRowsToLanes : importColumnsToLanes;
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    import(k, getMatrix(loc, memref, k.index(slot)), Padding::Zero, form.data,
+  forEachSlot(loc, memref, [&](Value slot) {
+    import(k, getMatrix(loc, memref, slot), Padding::Zero, form.data,
            placeWeights(k, form, slot));
-    if (!isQuery)
-      clearRows(k, form.data, k.add(passing->count, slot * form.slotRows),
-                k.index((slot + 1) * form.slotRows));
-  }
+    if (isQuery)
+      return;
+    Value first = k.mul(slot, form.slotRows);
+    clearRows(k, form.data, k.add(first, passing->count),
+              k.add(first, form.slotRows));
+  });
   return remember(tensor, form);
 }
 
 /// Where the weights of a channel stand.
 TaskLowering::PlaceLane TaskLowering::placeWeights(KernelBuilder &k,
                                                    const WeightBuffer &form,
-                                                   int64_t slot) {
+                                                   Value slot) {
   if (haveRowsInLanes(side))
-    return [&k, slot](Value passing, Value lane) {
-      return Values{passing, k.add(lane, slot * k.layout.itemLanes())};
+    return [&k, lanes = k.mul(slot, k.layout.itemLanes())](Value passing,
+                                                           Value lane) {
+      return Values{passing, k.add(lane, lanes)};
     };
-  return [&k, rows = slot * form.slotRows](Value passing, Value lane) {
+  return [&k, rows = k.mul(slot, form.slotRows)](Value passing, Value lane) {
     return Values{k.add(passing, rows), lane};
   };
 }
@@ -147,9 +157,10 @@ void TaskLowering::exportWeights(Location loc, const WeightBuffer &form,
                                  Value memref) {
   KernelBuilder k = kernel(loc);
   auto write = haveRowsInLanes(side) ? exportLanesToRows : exportLanesToColumns;
-  for (int64_t slot = 0; slot < getNumSlots(memref); ++slot)
+  forEachSlot(loc, memref, [&](Value slot) {
     write(k, form.data, placeWeights(k, form, slot),
-          getMatrix(loc, memref, k.index(slot)));
+          getMatrix(loc, memref, slot));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,7 +214,7 @@ const StateBuffer *TaskLowering::getSums(Operation *op, Value tensor,
     return nullptr;
   StateBuffer sums = makeSums(loc, getNumSlots(memref), rank == 3);
   KernelBuilder k = kernel(loc);
-  k.loop(k.index(0), k.index(getNumSlots(memref)), 1, [&](Value slot) {
+  forEachSlot(loc, memref, [&](Value slot) {
     PlainMatrix from = getMatrix(loc, memref, slot);
     Value first = k.mul(slot, layout.itemLanes());
     auto placeOf = [&](Value row) {
@@ -240,7 +251,7 @@ void TaskLowering::exportSums(Location loc, const StateBuffer &sums,
   KernelBuilder k = kernel(loc);
   std::optional<ItemTerms> terms = getItemTerms(sums);
   Value zero = k.index(0);
-  k.loop(zero, k.index(getNumSlots(memref)), 1, [&](Value slot) {
+  forEachSlot(loc, memref, [&](Value slot) {
     PlainMatrix to = getMatrix(loc, memref, slot);
     Value first = k.mul(slot, layout.itemLanes());
     k.loop(zero, to.rows, 1, [&](Value row) {
@@ -309,9 +320,10 @@ FailureOr<TensorBuffer> TaskLowering::importStack(Operation *op, Value memref) {
     int64_t panels = layout.itemLanes() / layout.panel;
     Value data = allocateInLoop(MemRefType::get(
         {slots * panels, layout.paddedWidth(), layout.panel}, layout.element));
-    for (int64_t slot = 0; slot < slots; ++slot)
-      importRowsToLanes(k, getMatrix(loc, memref, k.index(slot)), Padding::Zero,
-                        data, placeStack(k, slot));
+    forEachSlot(loc, memref, [&](Value slot) {
+      importRowsToLanes(k, getMatrix(loc, memref, slot), Padding::Zero, data,
+                        placeStack(k, slot));
+    });
     clearWidth(k, data);
     return TensorBuffer(LaneBuffer{{data, Value()}});
   }
@@ -319,10 +331,11 @@ FailureOr<TensorBuffer> TaskLowering::importStack(Operation *op, Value memref) {
   Value data = allocateInLoop(MemRefType::get(
       {layout.widthPanels(), layout.paddedRows(slots * bound), layout.panel},
       layout.element));
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    PlainMatrix from = getMatrix(loc, memref, k.index(slot));
+  forEachSlot(loc, memref, [&](Value slot) {
+    PlainMatrix from = getMatrix(loc, memref, slot);
+    Value first = k.mul(slot, bound);
     auto placeOf = [&](Value row) {
-      return [&, at = k.add(row, slot * bound)](Value panel, Value in) {
+      return [&, at = k.add(first, row)](Value panel, Value in) {
         return Values{panel, at, in};
       };
     };
@@ -331,17 +344,16 @@ FailureOr<TensorBuffer> TaskLowering::importStack(Operation *op, Value memref) {
     });
     k.loop(from.rows, k.index(bound), 1,
            [&](Value row) { clearRow(k, data, placeOf(row)); });
-  }
+  });
   return TensorBuffer(
       RowBuffer{{data, Value(), k.index(slots * bound)}, bound});
 }
 
 /// Where a channel of a stack stands in lanes.
-TaskLowering::PlaceLane TaskLowering::placeStack(KernelBuilder &k,
-                                                 int64_t slot) {
-  return [&k, slot](Value d, Value lane) {
-    int64_t first = slot * k.layout.itemLanes() / k.layout.panel;
-    Value panel = k.add(k.div(lane, k.layout.panel), first);
+TaskLowering::PlaceLane TaskLowering::placeStack(KernelBuilder &k, Value slot) {
+  Value first = k.mul(slot, k.layout.itemLanes() / k.layout.panel);
+  return [&k, first](Value d, Value lane) {
+    Value panel = k.add(first, k.div(lane, k.layout.panel));
     return Values{panel, d, k.rem(lane, k.layout.panel)};
   };
 }
@@ -363,19 +375,18 @@ void TaskLowering::clearWidth(KernelBuilder &k, Value lanes) {
 void TaskLowering::exportStack(Location loc, const TensorBuffer &form,
                                Value memref) {
   KernelBuilder k = kernel(loc);
-  for (int64_t slot = 0; slot < getNumSlots(memref); ++slot) {
-    PlainMatrix to = getMatrix(loc, memref, k.index(slot));
-    if (auto *lanes = std::get_if<LaneBuffer>(&form)) {
-      exportLanesToRows(k, lanes->packed.data, placeStack(k, slot), to);
-      continue;
-    }
+  forEachSlot(loc, memref, [&](Value slot) {
+    PlainMatrix to = getMatrix(loc, memref, slot);
+    if (auto *lanes = std::get_if<LaneBuffer>(&form))
+      return exportLanesToRows(k, lanes->packed.data, placeStack(k, slot), to);
     const auto &rows = std::get<RowBuffer>(form);
+    Value first = k.mul(slot, rows.slotRows);
     k.loop(k.index(0), to.rows, 1, [&](Value row) {
-      Value at = k.add(row, slot * rows.slotRows);
+      Value at = k.add(first, row);
       auto place = [&](Value panel, Value in) { return Values{panel, at, in}; };
       exportRow(k, rows.packed.data, place, to.pointTo(k, row));
     });
-  }
+  });
 }
 
 template <typename BufferKind>

@@ -84,7 +84,7 @@ static void setHostAttributes(Module &module, TargetMachine &target) {
     function.addFnAttr("target-cpu", target.getTargetCPU());
     function.addFnAttr("target-features", target.getTargetFeatureString());
     if (!function.isDeclaration())
-      function.addFnAttr(Attribute::NoUnwind);
+      function.addFnAttr(llvm::Attribute::NoUnwind);
   }
 }
 

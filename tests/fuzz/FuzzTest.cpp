@@ -43,7 +43,7 @@ constexpr uint64_t kOnceWrong[] = {360,  529,  728,  772,  914,
                                    1934, 2310, 2489, 2531, 2892};
 
 void addDraw(Tally &tally, uint64_t seed, uint64_t number) {
-  Case c = drawCase(seed, number);
+  Case c = drawFamilyCase(seed, number);
   tally.add(c, chooseRelation(c, number));
 }
 
@@ -60,7 +60,7 @@ std::vector<Case> plainCases() {
   for (uint64_t number : kOnceWrong)
     cases.push_back(drawCase(kSeed, number));
   for (uint64_t number = 0; int64_t(cases.size()) < kPlainCases; ++number)
-    if (Case c = drawCase(/*seed=*/0, number); isQuick(c))
+    if (Case c = drawFamilyCase(/*seed=*/0, number); isQuick(c))
       cases.push_back(std::move(c));
   return cases;
 }

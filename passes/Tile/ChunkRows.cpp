@@ -42,6 +42,14 @@ static bool isSameGradient(Operation *finish, const LoopGroup &sums) {
          });
 }
 
+/// Whether another finish reads the same sums.
+static bool isKnown(ArrayRef<LoopGroup> groups, LoopRoot sum) {
+  return llvm::any_of(groups, [&](const LoopGroup &group) {
+    return llvm::any_of(group,
+                        [&](LoopRoot root) { return root.op == sum.op; });
+  });
+}
+
 /// A loop for each attention or gradient that has none yet.
 static SmallVector<LoopGroup> collectGroups(func::FuncOp func) {
   SmallVector<LoopGroup> groups;
@@ -52,7 +60,7 @@ static SmallVector<LoopGroup> collectGroups(func::FuncOp func) {
       groups.push_back({{cast<TilingInterface>(op), 1}});
     auto finish = dyn_cast<KeyGradOp>(op);
     LoopGroup sums = finish ? getSums(finish) : LoopGroup();
-    if (sums.empty())
+    if (sums.empty() || isKnown(groups, sums.back()))
       return;
     auto *same = llvm::find_if(groups, [&](const LoopGroup &group) {
       return group.size() == 1 &&
@@ -75,6 +83,8 @@ static LogicalResult shrinkEmptyTensors(func::FuncOp func) {
 LogicalResult raytention::chunkRows(func::FuncOp func, int64_t chunk) {
   if (chunk == 0)
     return success();
+  // A sum goes on only where nothing else reads what it starts from.
+  cleanUp(func);
   SmallVector<LoopGroup> groups = collectGroups(func);
   if (groups.empty())
     return success();

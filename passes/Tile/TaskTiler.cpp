@@ -93,9 +93,18 @@ Value TaskTiler::buildOutput(OpResult result) {
   return tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
 }
 
+/// The loop of the root whose items tasks share: of a sum that a finish would
+/// read, that of its rows.
+unsigned TaskTiler::getItemLoop() {
+  if (auto product = dyn_cast<linalg::ContractOp>(root.getOperation()))
+    return product.getIndexingMapsArray().back().getDimPosition(1);
+  bool hasPassing = root.getLoopIteratorTypes().size() > 2;
+  return passing == Passing::Rows && hasPassing ? 2 : 1;
+}
+
 ParallelLoop TaskTiler::buildLoop() {
   LoopSizes domain = getLoopSizes(b, root);
-  numItems = domain[passing == Passing::Rows && domain.size() > 2 ? 2 : 1];
+  numItems = domain[getItemLoop()];
   SmallVector<Value> outputs;
   for (OpResult result : root->getResults())
     outputs.push_back(buildOutput(result));
@@ -111,9 +120,12 @@ FailureOr<TilingResult> TaskTiler::tileRoot(ParallelLoop &loop) {
     if (Value init = getGiven(result))
       fuser.setKnown(init, argument);
   if (std::optional<unsigned> summed = getSummedLoop(root)) {
-    LoopSizes own = {offsets[0], b.getIndexAttr(0), b.getIndexAttr(0)};
-    LoopSizes extents = {sizes[0], sizes[1], sizes[1]};
-    own[*summed == 1 ? 2 : 1] = offsets[1];
+    LoopSizes extents = getLoopSizes(b, root);
+    LoopSizes own(extents.size(), b.getIndexAttr(0));
+    own[0] = offsets[0];
+    extents[0] = sizes[0];
+    own[getItemLoop()] = offsets[1];
+    extents[getItemLoop()] = sizes[1];
     clip(root->getResult(0), own, extents);
     offsets = own;
     sizes = extents;

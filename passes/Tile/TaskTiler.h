@@ -50,6 +50,7 @@ private:
     mlir::Value begin, size;
   };
 
+  unsigned getItemLoop();
   ParallelLoop buildLoop();
   mlir::Value getGiven(mlir::OpResult result);
   mlir::Value buildOutput(mlir::OpResult result);

@@ -54,6 +54,14 @@ double fuzz::roundTo(Type type, double value) {
   return rounded;
 }
 
+void fuzz::setStored(Case &c, int64_t queryChunk) {
+  c.family = "stored";
+  c.queryChunk = queryChunk;
+  c.splitKeys = 0;
+  if (c.scores == "recompute")
+    c.scores = "keep";
+}
+
 void fuzz::setDefaultChannels(Case &c) {
   c.channels = {"centroid",
                 "decay:forward:0",

@@ -32,7 +32,7 @@ struct Case {
   int64_t batch = 1, numKeys = 1, numQueries = 1, offset = 0, width = 1,
           vocab = 1;
   /// 0: left to the compiler.
-  int64_t queryTile = 0, keyChunk = 0, splitKeys = 0;
+  int64_t queryTile = 0, keyChunk = 0, splitKeys = 0, queryChunk = 0;
   int threads = 1, idBits = 32;
   std::vector<double> queries;  ///< [B, Tq, D]
   std::vector<double> table;    ///< [V, D]
@@ -64,8 +64,12 @@ void setDefaultChannels(Case &c);
 /// The seven channels with their gamma and metric.
 void setSevenChannels(Case &c);
 
-/// Case `number` of `seed`.
+/// Case `number` of `seed`, in the family that the compiler chooses.
 Case drawCase(uint64_t seed, uint64_t number);
+/// The same in a drawn family, with what that family takes of a schedule.
+Case drawFamilyCase(uint64_t seed, uint64_t number);
+/// Makes it one of family stored, `queryChunk` rows at a time.
+void setStored(Case &c, int64_t queryChunk);
 
 /// Cases of kinds that once failed, and edges of what is allowed.
 std::vector<Case> fixedCases();

@@ -232,3 +232,20 @@ void CaseDrawer::chooseValues() {
 Case fuzz::drawCase(uint64_t seed, uint64_t number) {
   return CaseDrawer(seed, number).draw();
 }
+
+/// By draws of its own, so that cases that were once wrong in the chosen family
+/// stay what they were.
+Case fuzz::drawFamilyCase(uint64_t seed, uint64_t number) {
+  constexpr uint64_t kFamilies = 2000;
+  Draws draws(seed + kFamilies, number);
+  Case c = drawCase(seed, number);
+  if (c.target != "cpu")
+    return c;
+  double kind = draws.uniform();
+  if (kind < 0.6)
+    setStored(c, draws.pick<int64_t>({0, 1, 3, 5, 7, 13, 33}));
+  else if (kind < 0.8)
+    c.family = "fused";
+  c.name += ":" + c.family;
+  return c;
+}

@@ -196,6 +196,10 @@ static bool changeCase(Case &c, Relation relation) {
   case Relation::Schedule:
     c.queryTile = c.queryTile == 5 ? 8 : 5;
     c.keyChunk = c.keyChunk == 7 ? 16 : 7;
+    if (c.family == "stored") {
+      c.queryChunk = c.queryChunk == 5 ? 9 : 5;
+      return true;
+    }
     c.splitKeys = c.splitKeys == 2 ? 3 : 2;
     c.scores = c.scores == "keep" ? "recompute" : "keep";
     return c.target == "cpu";

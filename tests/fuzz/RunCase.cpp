@@ -158,6 +158,7 @@ std::vector<std::string> CaseFolder::makeArguments(bool check, bool out) const {
   addSize("--query-tile", c.queryTile);
   addSize("--chunk", c.keyChunk);
   addSize("--split-keys", c.splitKeys);
+  addSize("--query-chunk", c.queryChunk);
   if (c.family != "auto")
     add("--family", c.family);
   if (c.scores != "auto")

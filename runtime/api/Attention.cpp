@@ -9,6 +9,7 @@
 #include "raytention/Attention.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/api/Compiler.h"
+#include "runtime/api/StatusError.h"
 #include "runtime/support/Crew.h"
 #include "runtime/support/FloatEnvironment.h"
 
@@ -48,15 +49,29 @@ compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
                                              elapsed.count());
 }
 
-Expected<std::unique_ptr<Attention>>
+Result<std::unique_ptr<Attention>>
 Attention::compile(const AttentionSpec &spec, const CompileOptions &options) {
-  return compileModuleOrSpec(spec, options, nullptr);
+  return toResult(compileModuleOrSpec(spec, options, nullptr));
 }
 
-Expected<std::unique_ptr<Attention>>
-Attention::compileModule(StringRef mlirText, const AttentionSpec &spec,
+Result<std::unique_ptr<Attention>>
+Attention::compileModule(std::string_view mlirText, const AttentionSpec &spec,
                          const CompileOptions &options) {
-  return compileModuleOrSpec(spec, options, &mlirText);
+  StringRef text = mlirText;
+  return toResult(compileModuleOrSpec(spec, options, &text));
+}
+
+Result<RunReport> CompiledAttention::run(const Inputs &inputs,
+                                         const Outputs &outputs, int threads) {
+  return toResult(runForward(inputs, outputs, threads));
+}
+
+Result<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
+                                                 const Residuals &residuals,
+                                                 const void *dSignals,
+                                                 const Gradients &gradients,
+                                                 int threads) {
+  return toResult(runGradient(inputs, residuals, dSignals, gradients, threads));
 }
 
 std::vector<std::string> raytention::defaultChannels() {

@@ -12,6 +12,7 @@
 #include "raytention/Attention.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
 
 namespace raytention {
 

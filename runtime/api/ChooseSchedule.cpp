@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/ChooseSchedule.h"
+#include "runtime/api/StatusError.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
@@ -197,9 +198,11 @@ raytention::chooseSchedule(const WorkspaceProblem &problem,
   int64_t smallest = estimateWorkspace(problem, schedule);
   while (estimateWorkspace(problem, schedule) > problem.cap) {
     if (!shrink(schedule, wanted))
-      return createStringError(
-          "expected a workspace cap of at least " + Twine(smallest) +
-          " bytes per worker for this attention, got " + Twine(problem.cap));
+      return makeError(StatusCode::ResourceLimit,
+                       "expected a workspace cap of at least " +
+                           Twine(smallest) +
+                           " bytes per worker for this attention, got " +
+                           Twine(problem.cap));
     smallest = std::min(smallest, estimateWorkspace(problem, schedule));
   }
   schedule.isStored = wanted.family == Schedule::Family::Stored;

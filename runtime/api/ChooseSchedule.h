@@ -12,6 +12,8 @@
 
 #include "raytention/Attention.h"
 
+#include "llvm/Support/Error.h"
+
 namespace raytention {
 
 /// What the bytes of a worker depend on.
@@ -45,7 +47,8 @@ int64_t estimateStoredRow(const WorkspaceProblem &problem);
 
 /// The schedule of the gradient beside that of the attention: family stored
 /// where rows are wide and the longest sequence is known, as it computes every
-/// product once, unless `wanted` names a family, key ranges or recomputed scores.
+/// product once, unless `wanted` names a family, key ranges or recomputed
+/// scores.
 ChosenSchedule chooseBackwardSchedule(const WorkspaceProblem &problem,
                                       const Schedule &wanted,
                                       const ChosenSchedule &forward);

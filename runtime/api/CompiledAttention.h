@@ -35,13 +35,13 @@ public:
       : spec(std::move(spec)), module(std::move(module)),
         milliseconds(milliseconds) {}
 
-  llvm::Expected<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+  Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+                        int threads) override;
+  Result<RunReport> runBackward(const Inputs &inputs,
+                                const Residuals &residuals,
+                                const void *dSignals,
+                                const Gradients &gradients,
                                 int threads) override;
-  llvm::Expected<RunReport> runBackward(const Inputs &inputs,
-                                        const Residuals &residuals,
-                                        const void *dSignals,
-                                        const Gradients &gradients,
-                                        int threads) override;
 
   int64_t signalWidth() const override { return module.signalWidth; }
   int64_t numLogSums() const override { return module.numLogSums; }
@@ -50,6 +50,11 @@ public:
   std::string scheduleText() const override { return module.scheduleText; }
 
 private:
+  llvm::Expected<RunReport> runForward(const Inputs &inputs,
+                                       const Outputs &outputs, int threads);
+  llvm::Expected<RunReport>
+  runGradient(const Inputs &inputs, const Residuals &residuals,
+              const void *dSignals, const Gradients &gradients, int threads);
   int64_t outputBytes() const { return spec.dtype == DType::F64 ? 8 : 4; }
   void fillEmpty(const Inputs &inputs, const Outputs &outputs) const;
   void fillZero(const Inputs &inputs, const Gradients &gradients) const;

@@ -14,6 +14,7 @@
 #include "runtime/api/CompileTarget.h"
 #include "runtime/api/CompilerContext.h"
 #include "runtime/api/Signature.h"
+#include "runtime/api/StatusError.h"
 #include "runtime/support/Crew.h"
 #include "runtime/support/FloatEnvironment.h"
 
@@ -215,12 +216,16 @@ raytention::compileAttend(const AttentionSpec &spec,
     return error;
   if (llvm::Error error = text ? lowering.parse(*text) : lowering.build())
     return error;
-  return lowering.compile();
+  // The spec was checked: what is refused now, no other spelling helps.
+  auto compiled = lowering.compile();
+  if (!compiled && !text)
+    return withCode(compiled.takeError(), StatusCode::Unsupported);
+  return compiled;
 }
 
-llvm::Expected<std::string>
-raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
-                       StringRef stage) {
+static llvm::Expected<std::string> printText(const AttentionSpec &spec,
+                                             const CompileOptions &options,
+                                             StringRef stage) {
   ForkGuard guard;
   FloatEnvironment environment;
   CompileOptions target = options;
@@ -248,4 +253,10 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   llvm::raw_string_ostream stream(printed);
   lowering.print(stream);
   return printed;
+}
+
+Result<std::string> raytention::printStage(const AttentionSpec &spec,
+                                           const CompileOptions &options,
+                                           std::string_view stage) {
+  return toResult(printText(spec, options, stage));
 }

@@ -12,6 +12,8 @@
 #include "dialect/RayTention/RayTention.h"
 #include "raytention/Attention.h"
 
+#include "llvm/Support/Error.h"
+
 namespace raytention {
 
 /// The schedule of an attention on a device that runs kernels: what the options

@@ -76,9 +76,9 @@ CompiledAttention::describeInputs(const Inputs &inputs, const Scalars &scalars,
           readArray(inputs.lengths ? inputs.lengths : lengths, 8, {b})};
 }
 
-Expected<RunReport> CompiledAttention::run(const Inputs &inputs,
-                                           const Outputs &outputs,
-                                           int threads) {
+Expected<RunReport> CompiledAttention::runForward(const Inputs &inputs,
+                                                  const Outputs &outputs,
+                                                  int threads) {
   FloatEnvironment environment;
   if (Error error = checkInputs(spec, inputs, outputs, threads))
     return error;

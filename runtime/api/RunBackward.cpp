@@ -28,7 +28,7 @@ void CompiledAttention::fillZero(const Inputs &inputs,
   fill(gradients.gammas, spec.numGammas);
 }
 
-Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
+Expected<RunReport> CompiledAttention::runGradient(const Inputs &inputs,
                                                    const Residuals &residuals,
                                                    const void *dSignals,
                                                    const Gradients &gradients,

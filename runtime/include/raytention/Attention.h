@@ -7,18 +7,20 @@
 //===----------------------------------------------------------------------===//
 //
 // The C++ interface: an attention is described by a spec, compiled once for a
-// target, and run on any batch, lengths and vocabulary. Includes no MLIR.
+// target, and run on any batch, lengths and vocabulary. Includes the standard
+// library alone.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef RAYTENTION_ATTENTION_H
 #define RAYTENTION_ATTENTION_H
 
-#include "llvm/Support/Error.h"
+#include "raytention/Status.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace raytention {
@@ -57,16 +59,16 @@ std::vector<std::string> sevenChannels();
 /// keys (D), a copy of one key (D), or a number (1).
 enum class OutputForm { Weighted, Copy, Scalar };
 
-/// The form of a channel as the registered channel itself states it; the error
+/// The form of a channel as the registered channel itself states it; the status
 /// of an unknown one names those that exist.
-llvm::Expected<OutputForm> channelForm(llvm::StringRef channel);
+Result<OutputForm> channelForm(std::string_view channel);
 
 /// How large the value of a scalar channel may be where no distance passes
 /// `distance` and no score `score`; 0 where no input makes it large. Errors as
 /// channelForm().
-llvm::Expected<long double> largestScalar(llvm::StringRef channel,
-                                          long double distance,
-                                          long double score, long double tau);
+Result<long double> largestScalar(std::string_view channel,
+                                  long double distance, long double score,
+                                  long double tau);
 
 /// The spellings of the registered channels, sorted: "top:K" for any K.
 std::vector<std::string> channelSpellings();
@@ -163,30 +165,30 @@ public:
   virtual ~Attention();
 
   /// Compiles for this machine. Errors name what is not supported.
-  static llvm::Expected<std::unique_ptr<Attention>>
+  static Result<std::unique_ptr<Attention>>
   compile(const AttentionSpec &spec, const CompileOptions &options);
 
   /// Compiles the function @attend of a module at any stage of the pipeline
   /// (an edited dump, for example); `spec` says what its arguments are.
-  static llvm::Expected<std::unique_ptr<Attention>>
-  compileModule(llvm::StringRef mlirText, const AttentionSpec &spec,
+  static Result<std::unique_ptr<Attention>>
+  compileModule(std::string_view mlirText, const AttentionSpec &spec,
                 const CompileOptions &options);
 
   /// Checks the inputs (ids, lengths, tau, gammas), then runs on `threads`
   /// workers (0: all cores; without a meaning on cuda). The result does not
   /// depend on `threads`. On simt a fault of a kernel (a race, an access out of
   /// bounds, uninitialised shared memory) is an error.
-  virtual llvm::Expected<RunReport>
-  run(const Inputs &inputs, const Outputs &outputs, int threads) = 0;
+  virtual Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+                                int threads) = 0;
 
   /// Gradients from `dSignals [B, Tq, S]`, the gradient of y, and what run()
   /// left for the same inputs. The result does not depend on `threads`: same
   /// bits in every run. Needs CompileOptions::backward.
-  virtual llvm::Expected<RunReport> runBackward(const Inputs &inputs,
-                                                const Residuals &residuals,
-                                                const void *dSignals,
-                                                const Gradients &gradients,
-                                                int threads) = 0;
+  virtual Result<RunReport> runBackward(const Inputs &inputs,
+                                        const Residuals &residuals,
+                                        const void *dSignals,
+                                        const Gradients &gradients,
+                                        int threads) = 0;
 
   virtual int64_t signalWidth() const = 0; ///< S
   virtual int64_t numLogSums() const = 0;  ///< saved numbers per row
@@ -197,9 +199,9 @@ public:
 
 /// The IR of `spec` after one stage of the target: "attention", "sweeps",
 /// "products", "tiled", "cpu", "llvm"; "reference"; an error names them.
-llvm::Expected<std::string> printStage(const AttentionSpec &spec,
-                                       const CompileOptions &options,
-                                       llvm::StringRef stage);
+Result<std::string> printStage(const AttentionSpec &spec,
+                               const CompileOptions &options,
+                               std::string_view stage);
 
 } // namespace raytention
 

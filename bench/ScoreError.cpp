@@ -76,7 +76,6 @@ Result<std::unique_ptr<Attention>> compile(int64_t width, DType dtype,
   spec.metric = form == Form::L2 ? "l2" : "sq_l2";
   spec.exactDistances = form == Form::Differences;
   CompileOptions options;
-  options.maxKeys = kRows;
   return Attention::compile(spec, options);
 }
 

@@ -12,8 +12,7 @@ namespace raytention::charlm {
 
 template <typename Real>
 Result<std::unique_ptr<Attention>>
-AttentionBlock<Real>::compile(const ModelShape &shape, int64_t maxKeys,
-                              bool backward) {
+AttentionBlock<Real>::compile(const ModelShape &shape, bool backward) {
   AttentionSpec spec;
   spec.dModel = shape.dModel;
   spec.dtype = sizeof(Real) == sizeof(double) ? DType::F64 : DType::F32;
@@ -23,7 +22,6 @@ AttentionBlock<Real>::compile(const ModelShape &shape, int64_t maxKeys,
   // how far the sequence goes on, in training as in generation.
   spec.decayOrigin = "query";
   CompileOptions options;
-  options.maxKeys = maxKeys;
   options.backward = backward;
   return Attention::compile(spec, options);
 }

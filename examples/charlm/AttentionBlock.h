@@ -41,10 +41,9 @@ template <typename Real> struct Signals {
 /// Runs one compiled attention for all layers of a model.
 template <typename Real> class AttentionBlock {
 public:
-  /// Compiles, with gradients where `backward`; `maxKeys` as in
-  /// CompileOptions.
-  static Result<std::unique_ptr<Attention>>
-  compile(const ModelShape &shape, int64_t maxKeys, bool backward);
+  /// Compiles, with gradients where `backward`.
+  static Result<std::unique_ptr<Attention>> compile(const ModelShape &shape,
+                                                    bool backward);
 
   AttentionBlock(std::unique_ptr<Attention> attention, int threads)
       : attention(std::move(attention)), threads(threads) {}

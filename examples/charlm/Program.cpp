@@ -32,8 +32,7 @@ makeModel(const Options &options, const Corpus &corpus, Shards &shards) {
   // order of the last few characters matters most.
   shape.gammas = {0.99, 0.5, 0.7, 0.9, 0.2};
   shape.tau = 5;
-  auto attention = AttentionBlock<float>::compile(shape, options.train.context,
-                                                  /*backward=*/true);
+  auto attention = AttentionBlock<float>::compile(shape, /*backward=*/true);
   if (!attention)
     return attention.status();
   shape.signals = (*attention)->signalWidth();

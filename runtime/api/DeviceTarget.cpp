@@ -50,10 +50,11 @@ public:
 
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<Schedules>
-  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
-                  const CompileOptions &options) const override {
-    auto schedule = chooseDeviceSchedule(channels, spec, options);
+  llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
+                                            const AttentionSpec &spec,
+                                            const CompileOptions &options,
+                                            int64_t numKeys) const override {
+    auto schedule = chooseDeviceSchedule(channels, spec, options, numKeys);
     if (!schedule)
       return schedule.takeError();
     return Schedules{*schedule, {}};

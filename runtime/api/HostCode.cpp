@@ -167,9 +167,8 @@ Error HostCode::checkWorkspace(const EntryPoint &entry, void **arguments,
                    "expected at most " + Twine(workspaceCap) +
                        " bytes of workspace per worker, got a need of " +
                        Twine(needed) + " for T = " + Twine(numKeys) +
-                       "; compile with max_keys of at least T or with "
-                       "recomputed scores, use a "
-                       "smaller query tile, or raise the cap");
+                       "; give a schedule of recomputed scores or of a smaller "
+                       "query tile, or raise the cap");
 }
 
 Expected<RunReport> HostCode::call(Function function,

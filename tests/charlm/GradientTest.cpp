@@ -95,7 +95,6 @@ TEST(CharLmGradient, PlainAttentionOfTheLastRows) {
 /// The attention that the compiler makes for the tiny model.
 static std::unique_ptr<Attention> compiled() {
   return test::cantFail(AttentionBlock<double>::compile(tinyShape(),
-                                                        /*maxKeys=*/5,
                                                         /*backward=*/true));
 }
 

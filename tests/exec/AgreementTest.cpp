@@ -85,7 +85,6 @@ public:
     schedule.splitKeys = pick<int64_t>({1, 2, 3});
     schedule.scores = pick<Schedule::Scores>(
         {Schedule::Scores::Keep, Schedule::Scores::Recompute});
-    draw.options.maxKeys = 256;
     return draw;
   }
 

@@ -46,7 +46,6 @@ public:
     if (backward)
       spec.channels = {"centroid", "decay:backward:0", "top:1", "entropy"};
     spec.numGammas = backward;
-    options.maxKeys = keys;
     options.target = target;
     options.backward = backward;
     queries = table = bytes(width);

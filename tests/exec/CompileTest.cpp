@@ -135,9 +135,9 @@ TEST(Compile, SizesBeyondAnIndexAreRefused) {
     EXPECT_EQ(getError(getSpec(), options),
               "expected a number of key ranges in [0" + got);
     options = {};
-    options.maxKeys = size;
+    options.expectedKeys = size;
     EXPECT_EQ(getError(getSpec(), options),
-              "expected a longest sequence in [0" + got);
+              "expected a number of expected keys in [0" + got);
     AttentionSpec spec = getSpec();
     spec.dModel = size;
     EXPECT_EQ(getError(spec), "expected d_model in [1" + got);
@@ -153,8 +153,9 @@ TEST(Compile, StreamingObjectNeedsNoLibrary) {
     spec.dtype = dtype;
     CompileOptions options;
     options.backward = true;
-    CompiledModule module =
-        llvm::cantFail(compileAttend(spec, options, nullptr));
+    auto compiler = llvm::cantFail(AttentionCompiler::create(spec, options));
+    CompiledModule module = llvm::cantFail(
+        compiler->compile(llvm::cantFail(compiler->chooseSchedules())));
     for (const std::string &symbol :
          static_cast<HostCode &>(*module.code).getJit().undefinedSymbols())
       EXPECT_TRUE(symbol == "rt_parallel_for" || symbol == "memcpy" ||

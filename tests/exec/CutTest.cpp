@@ -244,7 +244,7 @@ std::unique_ptr<Attention> compile(const Case &one, bool isCut) {
   spec.dtype = one.type;
   CompileOptions options;
   options.backward = one.isBackward;
-  options.maxKeys = 512;
+  options.expectedKeys = 512;
   if (!isCut)
     return test::cantFail(Attention::compile(spec, options));
   std::string text = test::cantFail(printStage(spec, options, "tiled"));

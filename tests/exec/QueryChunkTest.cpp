@@ -30,7 +30,6 @@ CompileOptions makeOptions(TargetKind target, Schedule::Family family) {
   CompileOptions options;
   options.target = target;
   options.schedule.family = family;
-  options.maxKeys = kKeys;
   return options;
 }
 

@@ -33,7 +33,7 @@ static CompileOptions compileOptions(const RunOptions &options,
   compile.target = options.target;
   compile.schedule = options.schedule;
   compile.workspaceCap = options.workspaceCap;
-  compile.maxKeys = inputs.numKeys;
+  compile.expectedKeys = inputs.numKeys;
   compile.backward = options.backward;
   return compile;
 }

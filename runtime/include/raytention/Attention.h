@@ -97,10 +97,9 @@ struct CompileOptions {
   /// stored: of each sequence of the batch about as much again. On a device,
   /// bytes that a whole run may use.
   int64_t workspaceCap = int64_t(64) << 20;
-  /// Longest sequence the compiled code is meant for: scores are kept between
-  /// the sweeps if that fits the cap. Running a longer one stays correct and
-  /// is refused with a message if it would break the cap.
-  int64_t maxKeys = 0;
+  /// The number of keys that compile() prepares for; 0: few. A hint: runs with
+  /// any other number find the code they need, or compile it.
+  int64_t expectedKeys = 0;
   /// Whether gradients are compiled too: runBackward() needs it.
   bool backward = false;
 };
@@ -157,9 +156,20 @@ struct RunReport {
   int threads = 1; ///< of this machine
   int64_t workspaceBytes = 0;
   int64_t workspaceBytesPerThread = 0;
+  /// Of code that no run before needed; not in runMs.
+  double compileMs = 0;
 };
 
 /// A compiled attention. Runs may follow each other from any one thread.
+///
+/// What its schedule leaves open depends on the number of keys T of a run:
+/// whether scores fit the workspace cap, how many rows of a gradient are stored
+/// at a time. So there is a variant of the code for each schedule that runs
+/// came to need, a few however many T there are. One is compiled by
+/// compile(), each other by the first run that needs it, whose report says how
+/// long that took. The variant, and so the bits of a result, follow from T
+/// alone, not from what ran before. A run is refused only where no variant fits
+/// the cap.
 class Attention {
 public:
   virtual ~Attention();
@@ -169,7 +179,8 @@ public:
   compile(const AttentionSpec &spec, const CompileOptions &options);
 
   /// Compiles the function @attend of a module at any stage of the pipeline
-  /// (an edited dump, for example); `spec` says what its arguments are.
+  /// (an edited dump, for example); `spec` says what its arguments are. There
+  /// is one variant, and runs that break the cap are refused.
   static Result<std::unique_ptr<Attention>>
   compileModule(std::string_view mlirText, const AttentionSpec &spec,
                 const CompileOptions &options);
@@ -193,12 +204,16 @@ public:
   virtual int64_t signalWidth() const = 0; ///< S
   virtual int64_t numLogSums() const = 0;  ///< saved numbers per row
   virtual int64_t numIndices() const = 0;  ///< copying channels
-  virtual double compileMs() const = 0;
-  virtual std::string scheduleText() const = 0; ///< the schedule, as in the IR
+  virtual double compileMs() const = 0;    ///< of all variants so far
+  /// The schedule as in the IR: of the last run, before it that of compile().
+  virtual std::string scheduleText() const = 0;
+  virtual int numVariants() const { return 1; } ///< compiled so far
 };
 
 /// The IR of `spec` after one stage of the target: "attention", "sweeps",
 /// "products", "tiled", "cpu", "llvm"; "reference"; an error names them.
+/// Without CompileOptions::expectedKeys, the IR for any number of keys: scores
+/// are kept, a gradient is stored only where the schedule says so.
 Result<std::string> printStage(const AttentionSpec &spec,
                                const CompileOptions &options,
                                std::string_view stage);

@@ -110,13 +110,27 @@ FailureOr<PairLoop> TaskLowering::getPairs(Op op, const SweepLayout &sweep) {
   if (!scores->count)
     return op.emitOpError() << "expected a chunk's distances, from rt.distance "
                                "or a slice of kept ones";
+  std::optional<KeyListView> list;
+  if (Value positions = op.getKeyPositions()) {
+    auto *view = get<ArgumentView>(op, positions, "a slice of positions");
+    if (!view)
+      return failure();
+    list = KeyListView{*view, {}};
+  }
+  if (Value masses = op.getKeyMasses()) {
+    auto *view = get<ArgumentView>(op, masses, "a slice of masses");
+    if (!view)
+      return failure();
+    list->masses = *view;
+  }
   return PairLoop{sweep,
                   getParameters(op.getTau(), op.getGammas(), op.getLoc()),
                   scores->view,
                   scalar(op.getRow()),
                   scalar(op.getKey()),
                   scores->count,
-                  getMaskOrCausal(op.getContext(), op.getMaskAttr())};
+                  getMaskOrCausal(op.getContext(), op.getMaskAttr()),
+                  list};
 }
 
 LogicalResult TaskLowering::lower(ScoreSweepOp op) {

@@ -101,6 +101,12 @@ void computeProducts(KernelBuilder &k, const PackedLanes &lanes,
                      const PackedRows &rows, const ScoreView &products);
 
 /// What all pair loops know: where the chunk stands and what it adds to.
+/// Keys that stand in a list (see rt.score_sweep), [B, K, T] and [B, M, T].
+struct KeyListView {
+  ArgumentView positions;
+  std::optional<ArgumentView> masses;
+};
+
 struct PairLoop {
   const SweepLayout &sweep;
   const ParameterValues &params;
@@ -108,6 +114,7 @@ struct PairLoop {
   mlir::Value row, key; ///< positions of local row and key 0, index
   mlir::Value count;    ///< keys of the chunk
   MaskInterface mask;
+  std::optional<KeyListView> list;
 };
 
 void initState(KernelBuilder &k, llvm::ArrayRef<double> values,

@@ -14,6 +14,8 @@
 
 namespace raytention {
 
+struct SweepLayout;
+
 /// Sums `parts [B, Tq, 1 + n]` in double precision into `tau []` and
 /// `gammas [n]`, in the order of batch and row.
 void sumParameters(mlir::OpBuilder &b, mlir::Location loc, mlir::Value parts,
@@ -25,6 +27,31 @@ void sumParameters(mlir::OpBuilder &b, mlir::Location loc, mlir::Value parts,
 /// sequence delays nobody.
 void scatterRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value rows,
                  mlir::Value ids, mlir::Value table, bool fromZero);
+
+/// Buffers of the results of rt.distinct.
+struct DistinctBuffers {
+  mlir::Value slots, tokens, seen;
+};
+
+/// rt.distinct, with a place for each of `vocab` tokens in between.
+void findDistinct(mlir::OpBuilder &b, mlir::Location loc, mlir::Value ids,
+                  mlir::Value vocab, const DistinctBuffers &results);
+
+/// Positions [begin, end) of sequences, as far as these are long (lengths may be
+/// null), at slots [B, T].
+struct KeySpan {
+  mlir::Value slots, lengths, begin, end;
+};
+
+/// Buffers of a list of keys (see rt.score_sweep).
+struct KeyListBuffers {
+  mlir::Value positions, masses;
+};
+
+/// rt.fold_keys.
+void foldKeys(mlir::OpBuilder &b, mlir::Location loc, const SweepLayout &layout,
+              const KeySpan &span, mlir::Value gammas,
+              const KeyListBuffers &list);
 
 } // namespace raytention
 

@@ -81,6 +81,8 @@ private:
   LogicalResult lower(tile::ComputeOp op);
   LogicalResult lower(tile::ComputeOp compute, ParameterGradOp op);
   LogicalResult lower(tile::ComputeOp compute, ScatterAddOp op);
+  LogicalResult lower(tile::ComputeOp compute, DistinctOp op);
+  LogicalResult lower(tile::ComputeOp compute, FoldKeysOp op);
   FailureOr<TileLayout> getLayout(scf::ForallOp op, const TaskShape &shape);
   void setView(Value memref);
 
@@ -238,7 +240,7 @@ FailureOr<TileLayout> FunctionLowering::getLayout(scf::ForallOp op,
 LogicalResult FunctionLowering::lower(tile::ComputeOp compute) {
   LogicalResult lowered =
       llvm::TypeSwitch<Operation *, LogicalResult>(compute.getOp())
-          .Case<ParameterGradOp, ScatterAddOp>(
+          .Case<ParameterGradOp, ScatterAddOp, DistinctOp, FoldKeysOp>(
               [&](auto op) { return lower(compute, op); })
           .Default([](Operation *other) {
             return other->emitOpError()
@@ -269,6 +271,23 @@ LogicalResult FunctionLowering::lower(tile::ComputeOp compute,
               compute.getBuffer(op.getIndices()), table, bool(zeros));
   if (zeros)
     zeros.erase();
+  return success();
+}
+
+LogicalResult FunctionLowering::lower(tile::ComputeOp compute, DistinctOp op) {
+  findDistinct(b, op.getLoc(), compute.getBuffer(op.getIds()), op.getVocab(),
+               {compute.getResultBuffer(0), compute.getResultBuffer(1),
+                compute.getResultBuffer(2)});
+  return success();
+}
+
+LogicalResult FunctionLowering::lower(tile::ComputeOp compute, FoldKeysOp op) {
+  KeySpan span{compute.getBuffer(op.getSlots()),
+               op.getLengths() ? compute.getBuffer(op.getLengths()) : Value(),
+               op.getBegin(), op.getEnd()};
+  foldKeys(b, op.getLoc(), SweepLayout::get(op.getChannels()), span,
+           compute.getBuffer(op.getGammas()),
+           {compute.getResultBuffer(0), compute.getResultBuffer(1)});
   return success();
 }
 

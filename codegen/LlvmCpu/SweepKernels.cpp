@@ -102,8 +102,27 @@ private:
   PairValues pair(Value rows, Value key) {
     Value distance = k.loadVector(loop.distances.data,
                                   {k.add(loop.distances.begin, key), lane});
-    Value keys = k.splat(k.toI32(k.add(loop.key, key)));
-    return scorePair(e, distance, rows, keys, loop.mask, params);
+    return scorePair(e, distance, rows, loadKey(key), loop.mask, params);
+  }
+
+  KeyValues loadKey(Value key) {
+    if (!loop.list)
+      return makeKey(k.splat(k.toI32(k.add(loop.key, key))));
+    Values masses;
+    if (loop.list->masses)
+      masses = loadAll(*loop.list->masses, key);
+    return makeListedKey(loadAll(loop.list->positions, key), masses);
+  }
+
+  /// What stands at a key in each row of a list, in all lanes.
+  Values loadAll(const ArgumentView &view, Value key) {
+    Values values;
+    for (int64_t i = 0;
+         i < cast<MemRefType>(view.memref.getType()).getDimSize(1); ++i)
+      values.push_back(k.splat(
+          k.load(view.memref, {view.offsets[0], k.add(view.offsets[1], i),
+                               k.add(view.offsets[2], key)})));
+    return values;
   }
 };
 

@@ -16,6 +16,7 @@
 #include "dialect/RayTile/RayTile.h"
 #include "passes/Decompose/Passes.h"
 #include "passes/Differentiate/Passes.h"
+#include "passes/Fold/Passes.h"
 #include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/LlvmLowering.h"
 #include "passes/Pipelines/Passes.h"
@@ -144,6 +145,7 @@ void raytention::registerPasses() {
   registerTargetPasses();
   registerSweepPasses();
   registerTilePasses();
+  registerFoldPasses();
   registerFusePasses();
   registerStreamPipeline();
 }

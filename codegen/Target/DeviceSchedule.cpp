@@ -84,5 +84,5 @@ ScheduleAttr raytention::getDefaultSchedule(const DeviceProblem &problem,
   return ScheduleAttr::get(
       problem.channels.getContext(), tiles.rows, tiles.keys, /*splitKeys=*/1,
       isFused ? ScorePlan::Recompute : ScorePlan::Keep, family, kThreads,
-      isFused ? 0 : fitQueryChunk(problem, tiles.rows));
+      isFused ? 0 : fitQueryChunk(problem, tiles.rows), /*foldChunk=*/0);
 }

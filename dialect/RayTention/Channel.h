@@ -52,15 +52,30 @@ struct StateField {
   bool isPosition = false; ///< an i32 key position instead of a float
 };
 
+/// A key: where it stands (i32), and how often it counts where it stands in a
+/// list (see rt.score_sweep).
+struct KeyValues {
+  mlir::Value key, last; ///< its first position, or negative, and its last one
+  bool isListed = false;
+  llvm::SmallVector<mlir::Value> others; ///< positions behind the first, or -1
+  llvm::SmallVector<mlir::Value> masses; ///< none: it counts once
+};
+
+/// A position that is added to a key's, and the key's first and last one.
+struct PositionValues {
+  mlir::Value own, first, last;
+};
+
 /// One (row, key) pair, or a vector of rows against one key.
-struct PairValues {
+struct PairValues : KeyValues {
   mlir::Value score;     ///< z, minus infinity where masked
   mlir::Value distance;  ///< dist, unmasked
   mlir::Value relative;  ///< z - m, m the row's largest z; reduce sweep only
   mlir::Value logSum;    ///< lse - m; reduce sweep only
   mlir::Value logWeight; ///< z - lse; reduce sweep only
-  mlir::Value weight;    ///< exp(z - lse); reduce sweep only
-  mlir::Value row, key;  ///< positions, i32
+  mlir::Value weight;    ///< exp(z - lse), of one position; reduce sweep only
+  mlir::Value mass;      ///< the weight of all its positions; reduce sweep only
+  mlir::Value row;       ///< position, i32
 };
 
 /// The learnable scalars, in the shape of the code being built.
@@ -84,12 +99,12 @@ struct RowValues {
 
 /// A row whose gradient is prepared or finished. G is the gradient of the
 /// channel's part of x, `dx` cut to the channel, in the gradient's unit
-/// (elements/RowGradient.h). Pairs of weighted channels see U = G / scale instead,
-/// which neither a tiny nor a huge norm takes out of the type's range.
+/// (elements/RowGradient.h). Pairs of weighted channels see U = G / scale
+/// instead, which neither a tiny nor a huge norm takes out of the type's range.
 struct GradientRow {
-  mlir::Value gradient;       ///< G of a scalar channel
-  mlir::Value along;          ///< the sum of G times the channel's value
-  mlir::Value scale;          ///< 1 / max(||x||, 1e-10); before pairs: in the unit
+  mlir::Value gradient; ///< G of a scalar channel
+  mlir::Value along;    ///< the sum of G times the channel's value
+  mlir::Value scale;    ///< 1 / max(||x||, 1e-10); before pairs: in the unit
   mlir::Value relativeLogSum; ///< as in RowValues
   mlir::Value row, last;      ///< as in RowValues
   mlir::ValueRange saved;     ///< what the channel saved

@@ -27,6 +27,10 @@ def RT_MaskedPairsOpInterface : OpInterface<"MaskedPairsOpInterface"> {
                     "getKey">,
     InterfaceMethod<"Tokens of each sequence, `[B]` of i64; null: all keys.",
                     "::mlir::Value", "getLengths">,
+    InterfaceMethod<[{Positions of keys that stand in a list, `[B, K, T]`; null:
+      from `getKey()` on, one behind the other.}], "::mlir::Value",
+                    "getKeyPositions", (ins), [{}],
+                    [{ return ::mlir::Value(); }]>,
     InterfaceMethod<"Makes every sequence as long as there are keys.", "void",
                     "dropLengths", (ins), [{}],
                     [{ $_op.getLengthsMutable().clear(); }]>,

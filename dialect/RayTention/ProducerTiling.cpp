@@ -104,12 +104,14 @@ static Operation *tile(WeighOp op, OpBuilder &b, Slicer &slice,
   Value distances = slice(op.getDistances(), {Batch, Row, Key});
   Value state = slice(op.getScoreState(), {Batch, Row, Whole});
   Value lengths = slice(op.getLengths(), {Batch});
-  Value row = slice.shift(op.getRow(), Row),
-        key = slice.shift(op.getKey(), Key);
+  Value positions = slice(op.getKeyPositions(), {Batch, Whole, Key});
+  Value masses = slice(op.getKeyMasses(), {Batch, Whole, Key});
+  Value row = slice.shift(op.getRow(), Row);
+  Value key = positions ? op.getKey() : slice.shift(op.getKey(), Key);
   return WeighOp::create(b, op.getLoc(), types[0], distances, state,
                          op.getTau(), op.getGammas(), row, key, lengths,
-                         op.getChannelsAttr(), op.getScoreChannelsAttr(),
-                         op.getMaskAttr());
+                         positions, masses, op.getChannelsAttr(),
+                         op.getScoreChannelsAttr(), op.getMaskAttr());
 }
 
 static Operation *tile(GradRowsOp op, OpBuilder &b, Slicer &slice,

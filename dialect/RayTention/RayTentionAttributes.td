@@ -98,7 +98,9 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
     stands in global memory. `threads` is the size of a kernel's block; the CPU
     does not read it. `query_chunk` is of `stored`: a loop on the host runs the
     kernels for as many rows at a time, which bounds what stands in global
-    memory; 0 is all rows at once. Other sizes are 1 to 2147483647. Stands on
+    memory; 0 is all rows at once. With `fold_chunk` the attention is folded onto
+    the vocabulary that many rows at a time (--rt-fold-vocabulary); 0 is position
+    by position. Other sizes are 1 to 2147483647. Stands on
     the function as `rt.schedule`; the tiling passes read it where their own
     options are not given.
 
@@ -111,13 +113,15 @@ def RT_ScheduleAttr : RT_Attr<"Schedule", "schedule"> {
                         EnumParameter<RT_ScorePlan>:$scores,
                         RT_FamilyParameter:$family,
                         DefaultValuedParameter<"int64_t", "128">:$threads,
-                        DefaultValuedParameter<"int64_t", "0">:$query_chunk);
+                        DefaultValuedParameter<"int64_t", "0">:$query_chunk,
+                        DefaultValuedParameter<"int64_t", "0">:$fold_chunk);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let builders = [AttrBuilder<(ins "int64_t":$query_tile,
     "int64_t":$key_chunk, "int64_t":$split_keys, "ScorePlan":$scores), [{
       return $_get($_ctxt, query_tile, key_chunk, split_keys, scores,
-                   Family::Fused, /*threads=*/128, /*query_chunk=*/0);
+                   Family::Fused, /*threads=*/128, /*query_chunk=*/0,
+                   /*fold_chunk=*/0);
     }]>];
 }
 

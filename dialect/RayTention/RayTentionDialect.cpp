@@ -96,7 +96,7 @@ LogicalResult
 ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      int64_t queryTile, int64_t keyChunk, int64_t splitKeys,
                      ScorePlan scores, Family family, int64_t threads,
-                     int64_t queryChunk) {
+                     int64_t queryChunk, int64_t foldChunk) {
   if (queryTile < 1 || keyChunk < 1 || splitKeys < 1)
     return emitError() << "expected positive query_tile, key_chunk and "
                           "split_keys, got "
@@ -107,12 +107,16 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected query_chunk to be 0, or positive in family "
                           "stored, got "
                        << queryChunk;
+  if (foldChunk < 0)
+    return emitError() << "expected fold_chunk to be 0 or positive, got "
+                       << foldChunk;
   // An index of a key is an int32; products of two sizes must not wrap around.
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (std::max({queryTile, keyChunk, splitKeys, queryChunk}) > most)
-    return emitError() << "expected query_tile, key_chunk, split_keys and "
-                          "query_chunk of at most "
+  if (std::max({queryTile, keyChunk, splitKeys, queryChunk, foldChunk}) > most)
+    return emitError() << "expected query_tile, key_chunk, split_keys, "
+                          "query_chunk and fold_chunk of at most "
                        << most << ", got " << queryTile << ", " << keyChunk
-                       << ", " << splitKeys << ", " << queryChunk;
+                       << ", " << splitKeys << ", " << queryChunk << ", "
+                       << foldChunk;
   return success();
 }

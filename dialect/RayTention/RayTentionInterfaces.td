@@ -64,6 +64,17 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
     InterfaceMethod<"Per-row state of the score sweep, with initial values.",
       "::llvm::SmallVector<::raytention::StateField>", "getScoreState", (ins),
       [{}], [{ return {}; }]>,
+    InterfaceMethod<[{Of how many positions of one key the score state can keep
+      something.}], "int64_t", "getNumPositions", (ins), [{}],
+      [{ return 1; }]>,
+    InterfaceMethod<[{Own log-sum: the mass of a key with one position more,
+      behind all others, `first` and `last` being those before it (i32; its own
+      where there is none yet, with a mass of 0).}],
+      "::mlir::Value", "addPosition",
+      (ins "::raytention::ElementBuilder &":$b, "::mlir::Value":$mass,
+           "const ::raytention::PositionValues &":$positions,
+           "const ::raytention::ParameterValues &":$params), [{}],
+      [{ return b.add(mass, b.constant(1)); }]>,
     InterfaceMethod<[{What one key adds to the score state. Keys come in any
       order; `pair.score` is minus infinity where masked.}],
       "::llvm::SmallVector<::mlir::Value>", "updateScore",
@@ -78,8 +89,9 @@ def RT_ChannelInterface : AttrInterface<"ChannelInterface"> {
     InterfaceMethod<"Per-row state of the reduce sweep, with initial values.",
       "::llvm::SmallVector<::raytention::StateField>", "getReduceState", (ins),
       [{}], [{ return {}; }]>,
-    InterfaceMethod<[{What one key adds to the reduce state; `pair.weight` and
-      `pair.logWeight` are set, and final.}],
+    InterfaceMethod<[{What one key adds to the reduce state; `pair.weight`,
+      `pair.logWeight` and `pair.mass` are set, and final: sums take the mass,
+      thresholds the weight.}],
       "::llvm::SmallVector<::mlir::Value>", "updateReduce",
       (ins "::raytention::ElementBuilder &":$b,
            "const ::raytention::PairValues &":$pair,

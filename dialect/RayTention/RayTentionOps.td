@@ -13,5 +13,6 @@ include "AttendOp.td"
 include "ReferenceOps.td"
 include "SweepOps.td"
 include "GradientOps.td"
+include "FoldOps.td"
 
 #endif // RAYTENTION_OPS_TD

@@ -64,6 +64,8 @@ struct SweepUsedChannels : public OpRewritePattern<FinalizeOp> {
     auto reduce = op.getReduceFloats().getDefiningOp<ReduceSweepOp>();
     if (!score || !reduce || !reduce.getSums())
       return rewriter.notifyMatchFailure(op, "the sweeps are tiled already");
+    if (score.getKeyPositions() || reduce.getKeyPositions())
+      return rewriter.notifyMatchFailure(op, "keys stand in a list");
     if (op.getReduceChannels() || reduce.getScoreChannels())
       return rewriter.notifyMatchFailure(op, "the sweeps have several lists");
     auto scoreInit = score.getFloatsIn().getDefiningOp<InitOp>();
@@ -85,8 +87,8 @@ struct SweepUsedChannels : public OpRewritePattern<FinalizeOp> {
     auto newScore = ScoreSweepOp::create(
         rewriter, score.getLoc(), init->getResultTypes(), score.getDistances(),
         score.getTau(), score.getGammas(), score.getRow(), score.getKey(),
-        init.getFloats(), init.getPositions(), score.getLengths(), channels,
-        score.getMaskAttr());
+        init.getFloats(), init.getPositions(), score.getLengths(), Value(),
+        Value(), channels, score.getMaskAttr());
     InitOp rinit = rebuildInit(rewriter, reduceInit, channels);
     Value sums = rebuildSums(rewriter, sumsInit, layout.numWeighted);
     auto newReduce = ReduceSweepOp::create(
@@ -96,7 +98,7 @@ struct SweepUsedChannels : public OpRewritePattern<FinalizeOp> {
         reduce.getDistances(), newScore.getFloats(), reduce.getTau(),
         reduce.getGammas(), reduce.getKeys(), reduce.getRow(), reduce.getKey(),
         reduce.getLengths(), rinit.getFloats(), rinit.getPositions(), sums,
-        channels, ArrayAttr(), reduce.getMaskAttr());
+        Value(), Value(), channels, ArrayAttr(), reduce.getMaskAttr());
     rewriter.modifyOpInPlace(op, [&] {
       op.setSweepChannelsAttr(channels);
       op.getScoreFloatsMutable().assign(newScore.getFloats());

@@ -40,7 +40,10 @@ SweepLayout SweepLayout::get(ArrayAttr channels) {
     if (slots.channel.hasOwnLogSum()) {
       slots.logSum = layout.scoreFloatInit.size();
       layout.scoreFloatInit.append({none, 0});
+      slots.massSlot = layout.numMasses++;
     }
+    layout.numPositions =
+        std::max(layout.numPositions, slots.channel.getNumPositions());
     place(slots.channel.getScoreState(), layout.scoreFloatInit,
           layout.scoreIntInit, slots.scoreFloats, slots.scoreInts);
     place(slots.channel.getReduceState(), layout.reduceFloatInit,
@@ -59,6 +62,8 @@ SweepLayout SweepLayout::with(SweepKind kind, ArrayAttr others) const {
   if (isScore) {
     layout.scoreFloatInit = other.scoreFloatInit;
     layout.scoreIntInit = other.scoreIntInit;
+    layout.numMasses = other.numMasses;
+    layout.numPositions = other.numPositions;
   } else {
     layout.reduceFloatInit = other.reduceFloatInit;
     layout.reduceIntInit = other.reduceIntInit;
@@ -68,6 +73,7 @@ SweepLayout SweepLayout::with(SweepKind kind, ArrayAttr others) const {
     ChannelSlots own = found ? *found : ChannelSlots();
     if (isScore) {
       slot.logSum = own.logSum;
+      slot.massSlot = own.massSlot;
       slot.scoreFloats = own.scoreFloats;
       slot.scoreInts = own.scoreInts;
     } else {

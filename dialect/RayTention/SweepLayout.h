@@ -23,6 +23,7 @@ struct ChannelSlots {
   ChannelInterface channel;
   int64_t logSum = 0;      ///< score floats: (r, l) at logSum, logSum + 1
   int64_t weightSlot = -1; ///< index among the weighted channels
+  int64_t massSlot = 0;    ///< which masses of listed keys; 0: their numbers
   FieldRange scoreFloats, scoreInts, reduceFloats, reduceInts;
 };
 
@@ -35,6 +36,9 @@ struct SweepLayout {
   llvm::SmallVector<double> scoreFloatInit, scoreIntInit;
   llvm::SmallVector<double> reduceFloatInit, reduceIntInit;
   int64_t numWeighted = 0;
+  /// Of a listed key: its number and one mass per own log-sum; how many of its
+  /// first positions a channel may keep.
+  int64_t numMasses = 1, numPositions = 1;
 
   static SweepLayout get(mlir::ArrayAttr channels);
   /// The same with the states of a sweep as those of `others`: channels find

@@ -76,9 +76,28 @@ static LogicalResult verifyPairs(Op op, ShapeChecker &shapes, Type element) {
       succeeded(verifyMask(op, "C4", op.getMaskAttr())));
 }
 
+/// C6 of keys that stand in a list; `layout` is that of the score state.
+template <typename Op>
+static LogicalResult verifyKeySet(Op op, ShapeChecker &shapes,
+                                  const SweepLayout &layout, Type element) {
+  Value positions = op.getKeyPositions(), masses = op.getKeyMasses();
+  if (!positions && !masses)
+    return success();
+  if (!positions || op.getLengths())
+    return op.emitOpError() << "C6: expected positions without lengths, and "
+                               "masses with positions only";
+  shapes.bind("M", layout.numMasses);
+  shapes.bind("K", masses ? layout.numPositions + 1 : 1);
+  Type i32 = IntegerType::get(op.getContext(), 32);
+  return success(succeeded(shapes.check("C6", "positions", positions,
+                                        {"B", "K", "T"}, i32)) &&
+                 succeeded(shapes.check("C6", "masses", masses,
+                                        {"B", "M", "T"}, element)));
+}
+
 //===----------------------------------------------------------------------===//
 // Result types are those of the initial states. Not generated: the generated
-// code would count operands as if `lengths` were always there.
+// code would count operands as if optional ones were always there.
 //===----------------------------------------------------------------------===//
 
 LogicalResult
@@ -115,9 +134,11 @@ LogicalResult ScoreSweepOp::verify() {
   Type element = elementOf(getFloats());
   if (failed(verifyPairs(*this, shapes, element)))
     return failure();
-  return checkStates(shapes, "C3", SweepLayout::get(getChannels()),
-                     SweepKind::Score, getFloatsIn(), getPositionsIn(),
-                     element);
+  SweepLayout layout = SweepLayout::get(getChannels());
+  if (failed(verifyKeySet(*this, shapes, layout, element)))
+    return failure();
+  return checkStates(shapes, "C3", layout, SweepKind::Score, getFloatsIn(),
+                     getPositionsIn(), element);
 }
 
 LogicalResult ReduceSweepOp::verify() {
@@ -131,7 +152,8 @@ LogicalResult ReduceSweepOp::verify() {
       SweepLayout::get(getChannels()).with(SweepKind::Score, others);
   shapes.bind("F score", layout.numFloats(SweepKind::Score));
   shapes.bind("C", layout.numWeighted);
-  if (failed(checkStates(shapes, "C3", layout, SweepKind::Reduce, getFloatsIn(),
+  if (failed(verifyKeySet(*this, shapes, layout, element)) ||
+      failed(checkStates(shapes, "C3", layout, SweepKind::Reduce, getFloatsIn(),
                          getPositionsIn(), element)) ||
       failed(shapes.check("C3", "a score state", getScoreState(),
                           {"B", "Tq", "F score"}, element)))
@@ -157,7 +179,8 @@ LogicalResult WeighOp::verify() {
       SweepLayout::get(getChannels()).with(SweepKind::Score, others);
   shapes.bind("F score", layout.numFloats(SweepKind::Score));
   shapes.bind("C", layout.numWeighted);
-  return success(succeeded(shapes.check("C2", "a score state", getScoreState(),
+  return success(succeeded(verifyKeySet(*this, shapes, layout, element)) &&
+                 succeeded(shapes.check("C2", "a score state", getScoreState(),
                                         {"B", "Tq", "F score"}, element)) &&
                  succeeded(shapes.check("C3", "weights", getWeights(),
                                         {"B", "C", "Tq", "T"}, element)));

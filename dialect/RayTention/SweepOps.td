@@ -54,15 +54,28 @@ def RT_InitOp : RT_ProducerOp<"init"> {
   let hasVerifier = 1;
 }
 
+/// What the ops on pairs say of keys that stand in a list.
+defvar RT_KeySetDescription = [{
+
+    Keys may be a list instead of a range: with `positions [B, K, T]` key j stands
+    at `positions[b, 0, j]`, whatever `key` is, and is not there where that is
+    negative. With `masses [B, M, T]` a key stands at several positions, all of
+    which a row sees that sees the first: `positions` hold its first K - 1, -1
+    where it has fewer, and the last one. Row 0 of the masses is their number;
+    the others are, for each channel of the score state's list with a log-sum of
+    its own, in order, the sum of their decays, counted from the first position
+    forward and from the last one backward (rt.fold_keys makes them).
+}];
+
 def RT_ScoreSweepOp : RT_SweepOp<"score_sweep",
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "first sweep: running maxima, log-sums and largest scores";
   let description = [{
     Adds the keys of `distances [B, Tq, T]` to the score state: with
     `z = -dist / max(tau, 0.01)`, the softmax's `(m, l)`, an own `(m, l)` per
     decayed channel, and what the channels keep (largest scores, ...). Local row
     0 stands at position `row`, local key 0 at position `key`.
-
+  }] # RT_KeySetDescription # [{
     Constraints:
     * C1: every entry of the list is a channel.
     * C2: distances are `[B, Tq, T]`, tau `[]`, gammas `[n]`, all of the
@@ -71,6 +84,10 @@ def RT_ScoreSweepOp : RT_SweepOp<"score_sweep",
     * C3: the states are `[B, Tq, F]` and `[B, Tq, I]` as the channels demand;
       results have the types of the initial states.
     * C4: the mask is `#rt.causal`.
+    * C6: positions are `[B, K, T]` of i32, K static, without lengths; masses
+      `[B, M, T]` of the state's float type, M as the list demands, stand with
+      one more position than any channel can keep of one key; without them K is
+      1.
 
     ```mlir
     %f1, %i1 = rt.score_sweep [#rt.top<1>] ins(%d, %tau, %g : tensor<1x?x?xf32>, tensor<f32>, tensor<0xf32>)
@@ -80,14 +97,16 @@ def RT_ScoreSweepOp : RT_SweepOp<"score_sweep",
   let arguments = (ins AnyRankedTensor:$distances, AnyRankedTensor:$tau,
     AnyRankedTensor:$gammas, Index:$row, Index:$key,
     AnyRankedTensor:$floats_in, AnyRankedTensor:$positions_in,
-    // Last, so that result types are inferred from the states with it or without.
-    Optional<AnyRankedTensor>:$lengths, ArrayAttr:$channels,
+    Optional<AnyRankedTensor>:$lengths, Optional<AnyRankedTensor>:$key_positions,
+    Optional<AnyRankedTensor>:$key_masses, ArrayAttr:$channels,
     OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions);
   let assemblyFormat = [{
     $channels `ins` `(` $distances `,` $tau `,` $gammas `:` type($distances) `,`
     type($tau) `,` type($gammas) `)` `at` `(` $row `,` $key `)`
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`positions` `(` $key_positions^ `:` type($key_positions) `)`)?
+    (`masses` `(` $key_masses^ `:` type($key_masses) `)`)?
     `outs` `(` $floats_in `,` $positions_in `:` type($floats_in) `,`
     type($positions_in) `)` attr-dict
   }];
@@ -110,7 +129,7 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     C weighted channels of the list, in order, `sum_j exp(lw_ij - logsum_i) k_j`
     with each channel's own log weight and log-sum. The score state may be that
     of another list, `of`, in which channels find theirs by equality.
-
+  }] # RT_KeySetDescription # [{
     Constraints:
     * C1: every entry of both lists is a channel; what keeps something in a score
       state stands in `of`.
@@ -122,12 +141,15 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     * C4: the mask is `#rt.causal`.
     * C5: keys and sums stand together: `[B, T, D]`, of the states' type or bf16
       where that is f32, and `[B, C, Tq, D]`.
+    * C6: positions and masses as in rt.score_sweep, M as the score state's list
+      demands.
   }];
   let arguments = (ins AnyRankedTensor:$distances,
     AnyRankedTensor:$score_state, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
     Optional<AnyRankedTensor>:$keys, Index:$row, Index:$key,
     Optional<AnyRankedTensor>:$lengths, AnyRankedTensor:$floats_in,
     AnyRankedTensor:$positions_in, Optional<AnyRankedTensor>:$sums_in,
+    Optional<AnyRankedTensor>:$key_positions, Optional<AnyRankedTensor>:$key_masses,
     ArrayAttr:$channels, OptionalAttr<ArrayAttr>:$score_channels,
     OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$floats, AnyRankedTensor:$positions,
@@ -138,6 +160,8 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
     (`keys` `(` $keys^ `:` type($keys) `)`)?
     `at` `(` $row `,` $key `)`
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`positions` `(` $key_positions^ `:` type($key_positions) `)`)?
+    (`masses` `(` $key_masses^ `:` type($key_masses) `)`)?
     `outs` `(` $floats_in `,` $positions_in `:` type($floats_in) `,`
     type($positions_in) `)` (`sums` `(` $sums_in^ `:` type($sums_in) `)`)?
     attr-dict (`->` type($sums)^)?
@@ -150,14 +174,15 @@ def RT_ReduceSweepOp : RT_SweepOp<"reduce_sweep",
   let hasVerifier = 1;
 }
 
-def RT_WeighOp : RT_ProducerOp<"weigh", [RT_MaskedPairsOpInterface]> {
+def RT_WeighOp : RT_ProducerOp<"weigh", [AttrSizedOperandSegments,
+    RT_MaskedPairsOpInterface]> {
   let summary = "the stacked weights of all weighted channels";
   let description = [{
     `p[b, c, i, j] = exp(lw_ij - logsum_i)` for the weighted channels of the
     list, in order, with each channel's own log weight and log-sum; 0 where
     masked. One matrix product with the chunk's keys then serves all of them.
     The score state may be that of another list, `of`.
-
+  }] # RT_KeySetDescription # [{
     Constraints:
     * C1: every entry of both lists is a channel; what keeps something in a score
       state stands in `of`.
@@ -166,10 +191,13 @@ def RT_WeighOp : RT_ProducerOp<"weigh", [RT_MaskedPairsOpInterface]> {
       state as the channels demand.
     * C3: the weights are `[B, C, Tq, T]`, C the number of weighted channels.
     * C4: the mask is `#rt.causal`.
+    * C6: positions and masses as in rt.score_sweep, M as the score state's list
+      demands.
   }];
   let arguments = (ins AnyRankedTensor:$distances,
     AnyRankedTensor:$score_state, AnyRankedTensor:$tau, AnyRankedTensor:$gammas,
     Index:$row, Index:$key, Optional<AnyRankedTensor>:$lengths,
+    Optional<AnyRankedTensor>:$key_positions, Optional<AnyRankedTensor>:$key_masses,
     ArrayAttr:$channels, OptionalAttr<ArrayAttr>:$score_channels,
     OptionalAttr<AnyAttr>:$mask);
   let results = (outs AnyRankedTensor:$weights);
@@ -177,7 +205,9 @@ def RT_WeighOp : RT_ProducerOp<"weigh", [RT_MaskedPairsOpInterface]> {
     $channels (`of` $score_channels^)? `ins` `(` $distances `,` $score_state `,` $tau `,` $gammas `:`
     type($distances) `,` type($score_state) `,` type($tau) `,` type($gammas) `)`
     `at` `(` $row `,` $key `)`
-    (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `->`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`positions` `(` $key_positions^ `:` type($key_positions) `)`)?
+    (`masses` `(` $key_masses^ `:` type($key_masses) `)`)? attr-dict `->`
     type($weights)
   }];
   let hasVerifier = 1;

@@ -49,17 +49,23 @@ static SmallVector<utils::IteratorType> getPairIterators() {
           utils::IteratorType::reduction};
 }
 
+/// Where the tile's keys stand. Positions of a list are themselves.
+template <typename Op> static Value shiftKey(Op op, Slicer &slice) {
+  return op.getKeyPositions() ? op.getKey() : slice.shift(op.getKey(), Key);
+}
+
 /// The sweep on a tile, its initial states given whole by `inits`.
 static ScoreSweepOp tileSweep(ScoreSweepOp op, OpBuilder &b, Slicer &slice,
                               ValueRange inits) {
   Value distances = slice(op.getDistances(), {Batch, Row, Key});
   Value lengths = slice(op.getLengths(), {Batch});
-  Value row = slice.shift(op.getRow(), Row),
-        key = slice.shift(op.getKey(), Key);
+  Value positions = slice(op.getKeyPositions(), {Batch, Whole, Key});
+  Value masses = slice(op.getKeyMasses(), {Batch, Whole, Key});
+  Value row = slice.shift(op.getRow(), Row), key = shiftKey(op, slice);
   return ScoreSweepOp::create(
       b, op.getLoc(), TypeRange{inits[0].getType(), inits[1].getType()},
       distances, op.getTau(), op.getGammas(), row, key, inits[0], inits[1],
-      lengths, op.getChannelsAttr(), op.getMaskAttr());
+      lengths, positions, masses, op.getChannelsAttr(), op.getMaskAttr());
 }
 static ReduceSweepOp tileSweep(ReduceSweepOp op, OpBuilder &b, Slicer &slice,
                                ValueRange inits) {
@@ -67,14 +73,15 @@ static ReduceSweepOp tileSweep(ReduceSweepOp op, OpBuilder &b, Slicer &slice,
   Value state = slice(op.getScoreState(), {Batch, Row, Whole});
   Value keys = slice(op.getKeys(), {Batch, Key, Whole});
   Value lengths = slice(op.getLengths(), {Batch});
-  Value row = slice.shift(op.getRow(), Row),
-        key = slice.shift(op.getKey(), Key);
+  Value positions = slice(op.getKeyPositions(), {Batch, Whole, Key});
+  Value masses = slice(op.getKeyMasses(), {Batch, Whole, Key});
+  Value row = slice.shift(op.getRow(), Row), key = shiftKey(op, slice);
   SmallVector<Type> types(inits.getTypes());
   return ReduceSweepOp::create(
       b, op.getLoc(), TypeRange(types), distances, state, op.getTau(),
       op.getGammas(), keys, row, key, lengths, inits[0], inits[1],
-      inits.size() > 2 ? inits[2] : Value(), op.getChannelsAttr(),
-      op.getScoreChannelsAttr(), op.getMaskAttr());
+      inits.size() > 2 ? inits[2] : Value(), positions, masses,
+      op.getChannelsAttr(), op.getScoreChannelsAttr(), op.getMaskAttr());
 }
 
 /// Axes of the n-th state: floats, positions, sums.

@@ -58,6 +58,9 @@ static std::pair<Value, int64_t> getModel(OpResult result, int64_t axis) {
       .Case([&](WeighGradOp op) {
         return Model(number == 0 ? op.getProducts() : op.getDistances(), axis);
       })
+      .Case([&](DistinctOp op) { // seen: [T]
+        return Model(op.getIds(), number == 2 ? 1 : axis);
+      })
       .Case([&](MergeOp op) { // without the parts
         return Model(op->getOperand(number), axis == 0 ? 0 : axis + 1);
       })
@@ -245,6 +248,6 @@ void raytention::tile::registerBufferization(DialectRegistry &registry) {
     attach<LookupOp, DistanceOp, InitOp, ScoreSweepOp, ReduceSweepOp, WeighOp,
            MergeOp, FinalizeOp, GradRowsOp, QueryGradSweepOp, KeyGradSweepOp,
            WeighGradOp, SumDifferencesOp, CopyGradOp, QueryGradOp, KeyGradOp,
-           ParameterGradOp, ScatterAddOp>(context);
+           ParameterGradOp, ScatterAddOp, DistinctOp, FoldKeysOp>(context);
   });
 }

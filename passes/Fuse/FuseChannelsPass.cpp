@@ -32,7 +32,8 @@ Value buildWeights(OpBuilder &b, ReduceSweepOp op, int64_t numWeighted) {
   return WeighOp::create(
       b, op.getLoc(), type, op.getDistances(), op.getScoreState(), op.getTau(),
       op.getGammas(), op.getRow(), op.getKey(), op.getLengths(),
-      op.getChannelsAttr(), op.getScoreChannelsAttr(), op.getMaskAttr());
+      op.getKeyPositions(), op.getKeyMasses(), op.getChannelsAttr(),
+      op.getScoreChannelsAttr(), op.getMaskAttr());
 }
 
 /// `sums[b, c, i, d] += sum_j weights[b, c, i, j] keys[b, j, d]`.
@@ -59,8 +60,8 @@ ReduceSweepOp buildScalarSweep(OpBuilder &b, ReduceSweepOp op) {
       TypeRange{op.getFloats().getType(), op.getPositions().getType()},
       op.getDistances(), op.getScoreState(), op.getTau(), op.getGammas(),
       Value(), op.getRow(), op.getKey(), op.getLengths(), op.getFloatsIn(),
-      op.getPositionsIn(), Value(), op.getChannelsAttr(),
-      op.getScoreChannelsAttr(), op.getMaskAttr());
+      op.getPositionsIn(), Value(), op.getKeyPositions(), op.getKeyMasses(),
+      op.getChannelsAttr(), op.getScoreChannelsAttr(), op.getMaskAttr());
 }
 
 struct FuseChannelsPass

@@ -8,6 +8,7 @@
 
 #include "passes/Pipelines/SweepPipeline.h"
 #include "passes/Differentiate/Passes.h"
+#include "passes/Fold/Passes.h"
 #include "passes/Fuse/Passes.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Sweep/Passes.h"
@@ -29,6 +30,7 @@ void raytention::buildSweepStage(OpPassManager &pm) {
 }
 
 void raytention::buildProductStage(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFoldVocabularyPass());
   pm.addNestedPass<func::FuncOp>(createFuseChannelsPass());
   pm.addNestedPass<func::FuncOp>(createFuseGradientPass());
   pm.addPass(createVerifyStagePass("products"));

@@ -35,7 +35,8 @@ SmallVector<StringRef> getProductOps() {
           "rt.lookup",      "rt.distance",        "rt.init",
           "rt.score_sweep", "rt.reduce_sweep",    "rt.weigh",
           "rt.merge",       "rt.finalize",        "rt.grad_rows",
-          "rt.weigh_grad",  "rt.sum_differences", "rt.copy_grad",
+          "rt.distinct",    "rt.fold_keys",       "rt.weigh_grad",
+          "rt.sum_differences", "rt.copy_grad",
           "rt.query_grad",  "rt.key_grad",        "rt.parameter_grad",
           "rt.scatter_add"};
 }

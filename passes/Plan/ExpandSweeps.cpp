@@ -30,8 +30,9 @@ public:
         params(k.loadParameters(compute.getBuffer(op.getTau()),
                                 compute.getBuffer(op.getGammas()))),
         mask(getMaskOrCausal(op.getContext(), op.getMaskAttr())) {
-    if (op.getLengths())
-      lengths = compute.getBuffer(op.getLengths());
+    lengths = buffer(op.getLengths());
+    positions = buffer(op.getKeyPositions());
+    masses = buffer(op.getKeyMasses());
   }
 
   Value buffer(Value operand) {
@@ -42,6 +43,8 @@ public:
   /// anything, and need not even be a number.
   Value countKeys(Value entry, Value row) {
     Value keys = k.size(distances, 2);
+    if (positions)
+      return keys;
     Value length =
         lengths ? k.loadIndex(lengths, {entry}) : k.add(op.getKey(), keys);
     Value end = mask.getVisibleEnd(k.b, k.loc, k.add(op.getRow(), row),
@@ -53,8 +56,21 @@ public:
 
   PairValues pair(Value entry, Value row, Value key) {
     return scorePair(k.e, k.load(distances, {entry, row, key}),
-                     k.toI32(k.add(op.getRow(), row)),
-                     k.toI32(k.add(op.getKey(), key)), mask, params);
+                     k.toI32(k.add(op.getRow(), row)), loadKey(entry, key),
+                     mask, params);
+  }
+
+  KeyValues loadKey(Value entry, Value key) {
+    if (!positions)
+      return makeKey(k.toI32(k.add(op.getKey(), key)));
+    auto load = [&](Value buffer) {
+      Values values;
+      for (int64_t i = 0; i < cast<MemRefType>(buffer.getType()).getDimSize(1);
+           ++i)
+        values.push_back(k.load(buffer, {entry, k.index(i), key}));
+      return values;
+    };
+    return makeListedKey(load(positions), masses ? load(masses) : Values());
   }
 
   /// Carries `init` over the keys of a row.
@@ -69,7 +85,7 @@ public:
 
   Op op;
   tile::ComputeOp compute;
-  Value distances, lengths;
+  Value distances, lengths, positions, masses;
   ThreadLoops k;
   ParameterValues params;
   MaskInterface mask;

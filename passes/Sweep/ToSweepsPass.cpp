@@ -95,10 +95,10 @@ private:
 
   ScoreSweepOp buildScoreSweep() {
     InitOp init = buildInit(SweepKind::Score);
-    return ScoreSweepOp::create(b, loc, init->getResultTypes(), distances,
-                                op.getTau(), op.getGammas(), row, zero,
-                                init.getFloats(), init.getPositions(),
-                                op.getLengths(), channels, op.getMaskAttr());
+    return ScoreSweepOp::create(
+        b, loc, init->getResultTypes(), distances, op.getTau(), op.getGammas(),
+        row, zero, init.getFloats(), init.getPositions(), op.getLengths(),
+        Value(), Value(), channels, op.getMaskAttr());
   }
 
   ReduceSweepOp buildReduceSweep(ScoreSweepOp score) {
@@ -111,10 +111,11 @@ private:
     Value sums = linalg::FillOp::create(b, loc, nought, empty).getResult(0);
     SmallVector<Type> types(init->getResultTypes());
     types.push_back(sums.getType());
-    return ReduceSweepOp::create(
-        b, loc, types, distances, score.getFloats(), op.getTau(),
-        op.getGammas(), keys, row, zero, op.getLengths(), init.getFloats(),
-        init.getPositions(), sums, channels, ArrayAttr(), op.getMaskAttr());
+    return ReduceSweepOp::create(b, loc, types, distances, score.getFloats(),
+                                 op.getTau(), op.getGammas(), keys, row, zero,
+                                 op.getLengths(), init.getFloats(),
+                                 init.getPositions(), sums, Value(), Value(),
+                                 channels, ArrayAttr(), op.getMaskAttr());
   }
 
   FinalizeOp buildFinish(ScoreSweepOp score, ReduceSweepOp reduce) {

@@ -217,17 +217,24 @@ Value TaskTiler::buildEnd(Value begin, Value tensor, int64_t axis) {
 
 /// The keys up to the last that any row of the tile sees.
 TaskTiler::Visible TaskTiler::buildVisibleKeys(MaskedPairsOpInterface pairs) {
-  Value all = buildEnd(pairs.getKey(), pairs.getDistances(), 2);
+  bool isListed = bool(pairs.getKeyPositions());
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value size = buildEnd(zero, pairs.getDistances(), 2);
+  Value all =
+      isListed ? size : buildEnd(pairs.getKey(), pairs.getDistances(), 2);
   b.setInsertionPointAfterValue(count);
+  if (isListed)
+    return {zero, all};
   Value row = getValueOrCreateConstantIndexOp(
       b, loc, addOffsets(b, loc, pairs.getRow(), first));
   Value length = buildSequenceLength(b, loc, pairs.getLengths(), entry, all);
   Value end = buildVisibleEnd(b, loc, pairs.getMaskAttr(), row, count, length);
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   if (isZeroInteger(OpFoldResult(pairs.getKey())))
     return {zero, end};
+  // No more than there are, which bounds a number known in the loop only.
   Value left = arith::SubIOp::create(b, loc, end, pairs.getKey());
-  return {zero, arith::MaxSIOp::create(b, loc, left, zero)};
+  Value some = arith::MaxSIOp::create(b, loc, left, zero);
+  return {zero, arith::MinSIOp::create(b, loc, some, size)};
 }
 
 /// The rows from the first that sees the tile to the sequence's end.
@@ -251,7 +258,8 @@ TaskTiler::Visible TaskTiler::buildSeeingRows(MaskedPairsOpInterface pairs) {
 const TaskTiler::Visible &TaskTiler::getVisible(MaskedPairsOpInterface pairs) {
   auto describe = [](MaskedPairsOpInterface op) {
     return std::tuple(op.getRow(), op.getKey(), op.getLengths(),
-                      op.getMaskAttr(), op.getDistances());
+                      op.getKeyPositions(), op.getMaskAttr(),
+                      op.getDistances());
   };
   for (auto &[known, range] : visible)
     if (describe(known) == describe(pairs))

@@ -76,12 +76,13 @@ static ScheduleAttr makeSchedule(MLIRContext *context,
       context, chosen.queryTile, chosen.keyChunk, chosen.splitKeys,
       chosen.keepScores ? ScorePlan::Keep : ScorePlan::Recompute,
       chosen.isStored ? Family::Stored : Family::Fused, threads,
-      chosen.queryChunk);
+      chosen.queryChunk, chosen.foldChunk);
 }
 
 llvm::Expected<Schedules>
 raytention::buildSchedules(ArrayAttr channels, const AttentionSpec &spec,
-                           const CompileOptions &options, int64_t numKeys) {
+                           const CompileOptions &options,
+                           const KeyStatistics &keys) {
   SweepLayout layout = SweepLayout::get(channels);
   WorkspaceProblem problem;
   problem.dModel = spec.dModel;
@@ -89,7 +90,8 @@ raytention::buildSchedules(ArrayAttr channels, const AttentionSpec &spec,
   problem.numWeighted = layout.numWeighted;
   for (SweepKind kind : {SweepKind::Score, SweepKind::Reduce})
     problem.numFields += layout.numFloats(kind) + layout.numInts(kind);
-  problem.numKeys = numKeys;
+  problem.numKeys = keys.numKeys;
+  problem.foldedShare = keys.foldedShare;
   problem.cap = options.workspaceCap;
   problem.backward = options.backward;
   auto chosen = chooseSchedule(problem, options.schedule);

@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_RUNTIME_API_ATTENDBUILDER_H
 #define RAYTENTION_RUNTIME_API_ATTENDBUILDER_H
 
+#include "runtime/api/KeyStatistics.h"
 #include "dialect/RayTention/RayTention.h"
 #include "raytention/Attention.h"
 #include "runtime/api/ChooseSchedule.h"
@@ -49,7 +50,7 @@ llvm::Expected<mlir::ArrayAttr> buildChannels(mlir::MLIRContext &context,
 llvm::Expected<Schedules> buildSchedules(mlir::ArrayAttr channels,
                                          const AttentionSpec &spec,
                                          const CompileOptions &options,
-                                         int64_t numKeys);
+                                         const KeyStatistics &keys);
 
 /// A module with @attend(queries, table, ids, tau, gammas, offset, lengths) ->
 /// (signals, norm, indices), and log_sums where they are saved for a gradient;

@@ -28,6 +28,10 @@ static Error checkOptions(const CompileOptions &options) {
     return createStringError("expected a number of expected keys in [0, " +
                              Twine(most) + "], got " +
                              Twine(options.expectedKeys));
+  if (options.expectedTokens < 0 || options.expectedTokens > most)
+    return createStringError("expected a number of expected tokens in [0, " +
+                             Twine(most) + "], got " +
+                             Twine(options.expectedTokens));
   return Error::success();
 }
 
@@ -43,7 +47,10 @@ compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
                        : Variants::compile(spec, options);
   if (!variants)
     return variants.takeError();
-  return std::make_unique<CompiledAttention>(spec, std::move(*variants));
+  bool mayFold = !text && options.target == TargetKind::Cpu &&
+                 options.schedule.space == Schedule::Space::Auto;
+  return std::make_unique<CompiledAttention>(spec, std::move(*variants),
+                                             mayFold);
 }
 
 Result<std::unique_ptr<Attention>>

@@ -126,6 +126,17 @@ static Error checkWanted(const WorkspaceProblem &problem,
       wanted.scores == Schedule::Scores::Recompute)
     return createStringError(
         "expected scores auto or keep in family stored, got recompute");
+  if (Error error = checkSize("a fold chunk", wanted.foldChunk, 0))
+    return error;
+  bool isFolded = wanted.space == Schedule::Space::Folded;
+  if (wanted.foldChunk && !isFolded)
+    return createStringError("expected no fold chunk but in the folded "
+                             "schedule, got " +
+                             Twine(wanted.foldChunk));
+  if (isFolded &&
+      (wanted.family == Schedule::Family::Stored || wanted.splitKeys > 1))
+    return createStringError("expected family fused and one key range in the "
+                             "folded schedule, which has no other form yet");
   if (wanted.family == Schedule::Family::Stored && wanted.splitKeys > 1)
     return createStringError("expected one key range in family stored, got "
                              "split keys " +
@@ -181,6 +192,7 @@ raytention::chooseBackwardSchedule(const WorkspaceProblem &problem,
                                    const Schedule &wanted,
                                    const ChosenSchedule &forward) {
   ChosenSchedule schedule = forward;
+  schedule.foldChunk = 0;
   bool isOpen = wanted.family == Schedule::Family::Auto &&
                 wanted.scores != Schedule::Scores::Recompute &&
                 forward.splitKeys == 1;
@@ -193,6 +205,20 @@ raytention::chooseBackwardSchedule(const WorkspaceProblem &problem,
   schedule.isStored = true;
   schedule.queryChunk = rows;
   return schedule;
+}
+
+/// A pair of a row and a token costs a little more than one with a position.
+static constexpr double kMostFoldedShare = 0.8;
+
+static int64_t chooseFoldChunk(const WorkspaceProblem &problem,
+                               const Schedule &wanted) {
+  bool isOpen = wanted.space == Schedule::Space::Auto &&
+                wanted.family != Schedule::Family::Stored &&
+                wanted.splitKeys <= 1;
+  bool pays = isOpen && problem.foldedShare <= kMostFoldedShare;
+  if (wanted.space != Schedule::Space::Folded && !pays)
+    return 0;
+  return wanted.foldChunk ? wanted.foldChunk : kFoldRows;
 }
 
 Expected<ChosenSchedule>
@@ -215,6 +241,7 @@ raytention::chooseSchedule(const WorkspaceProblem &problem,
                            Twine(problem.cap));
     smallest = std::min(smallest, estimateWorkspace(problem, schedule));
   }
+  schedule.foldChunk = chooseFoldChunk(problem, wanted);
   schedule.isStored = wanted.family == Schedule::Family::Stored;
   if (schedule.isStored)
     schedule.queryChunk = wanted.queryChunk

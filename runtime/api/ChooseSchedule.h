@@ -25,7 +25,14 @@ struct WorkspaceProblem {
   int64_t numKeys = 0;      ///< of a sequence; 0: not known
   int64_t cap = 0;          ///< bytes
   bool backward = false;    ///< whether gradients are to fit too
+  /// Pairs of the attention folded onto the vocabulary, over those of it by
+  /// positions.
+  double foldedShare = 1;
 };
+
+/// Rows at a time of a folded attention: as many tasks as most machines have
+/// cores, few positions per row of their own.
+constexpr int64_t kFoldRows = 256;
 
 /// A complete schedule.
 struct ChosenSchedule {
@@ -33,6 +40,7 @@ struct ChosenSchedule {
   bool keepScores = true;
   bool isStored = false;  ///< family
   int64_t queryChunk = 0; ///< rows at a time in family stored; 0: all
+  int64_t foldChunk = 0;  ///< rows at a time over distinct tokens; 0: positions
 };
 
 /// About how many bytes one worker uses: packed queries and keys, scores and

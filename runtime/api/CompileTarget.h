@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_RUNTIME_API_COMPILETARGET_H
 #define RAYTENTION_RUNTIME_API_COMPILETARGET_H
 
+#include "runtime/api/KeyStatistics.h"
 #include "codegen/Pipelines/CpuPipeline.h"
 #include "dialect/RayTention/RayTention.h"
 #include "runtime/api/AttendBuilder.h"
@@ -29,11 +30,12 @@ public:
   /// Whether it streams over key chunks, by a schedule: then gradients read
   /// log-sums that the forward function saves.
   virtual bool isStreaming() const = 0;
-  /// Its schedules of an attention for `numKeys` keys, 0: not known. Errors:
+  /// Its schedules of an attention for such keys. Errors:
   /// sizes that do not fit it.
   virtual llvm::Expected<Schedules>
   chooseSchedules(mlir::ArrayAttr channels, const AttentionSpec &spec,
-                  const CompileOptions &options, int64_t numKeys) const = 0;
+                  const CompileOptions &options,
+                  const KeyStatistics &keys) const = 0;
   /// The stages, in their order.
   virtual llvm::SmallVector<PipelineStage>
   getStages(const CompileOptions &options) const = 0;

@@ -30,8 +30,10 @@ private:
 /// answered, the rest is handed to the compiled code.
 class CompiledAttention : public Attention {
 public:
-  CompiledAttention(AttentionSpec spec, Variants variants)
-      : spec(std::move(spec)), variants(std::move(variants)) {}
+  /// `mayFold`: whether the schedule depends on how many tokens keys are.
+  CompiledAttention(AttentionSpec spec, Variants variants, bool mayFold)
+      : spec(std::move(spec)), variants(std::move(variants)),
+        mayFold(mayFold) {}
 
   Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
                         int threads) override;
@@ -58,10 +60,11 @@ private:
   const CompiledModule &module() const { return variants.current(); }
   /// The report of a run that has nothing to compute.
   RunReport reportNothing(int threads) const;
-  /// Runs the variant for `numKeys` keys.
+  /// Runs the variant for the keys of the inputs.
   llvm::Expected<RunReport> call(BackEnd::Function function,
                                  llvm::ArrayRef<CallArgument> arguments,
-                                 int64_t numKeys, int threads);
+                                 const Inputs &inputs, int threads);
+  KeyStatistics countKeys(const Inputs &inputs) const;
   int64_t outputBytes() const { return spec.dtype == DType::F64 ? 8 : 4; }
   void fillEmpty(const Inputs &inputs, const Outputs &outputs) const;
   void fillZero(const Inputs &inputs, const Gradients &gradients) const;
@@ -75,6 +78,7 @@ private:
 
   AttentionSpec spec;
   Variants variants;
+  bool mayFold;
 };
 
 } // namespace raytention

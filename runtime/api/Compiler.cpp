@@ -11,6 +11,7 @@
 #include "dialect/RayTention/SweepLayout.h"
 #include "passes/Pipelines/Passes.h"
 #include "runtime/api/AttendBuilder.h"
+#include "runtime/api/ChooseSchedule.h"
 #include "runtime/api/CompileTarget.h"
 #include "runtime/api/CompilerContext.h"
 #include "runtime/api/Signature.h"
@@ -42,8 +43,8 @@ public:
       : channels(channels), spec(spec), options(options),
         target(getCompileTarget(options.target)) {}
 
-  llvm::Expected<Schedules> chooseSchedules(int64_t numKeys) const {
-    return target.chooseSchedules(channels, spec, options, numKeys);
+  llvm::Expected<Schedules> chooseSchedules(const KeyStatistics &keys) const {
+    return target.chooseSchedules(channels, spec, options, keys);
   }
   /// Those for the expected number of keys; where there is none, or nothing
   /// fits it, those for `otherwise`.
@@ -82,11 +83,12 @@ private:
 
 llvm::Expected<Schedules> Lowering::chooseExpected(int64_t otherwise) const {
   if (options.expectedKeys == 0)
-    return chooseSchedules(otherwise);
-  auto expected = chooseSchedules(options.expectedKeys);
+    return chooseSchedules({otherwise});
+  auto expected = chooseSchedules(estimateKeys(
+      options.expectedKeys, options.expectedTokens, kFoldRows));
   if (expected)
     return expected;
-  auto fallback = chooseSchedules(otherwise);
+  auto fallback = chooseSchedules({otherwise});
   if (!fallback) {
     llvm::consumeError(fallback.takeError());
     return expected;
@@ -238,8 +240,8 @@ AttentionCompiler::create(const AttentionSpec &spec,
 }
 
 llvm::Expected<Schedules>
-AttentionCompiler::chooseSchedules(int64_t numKeys) const {
-  return Lowering(channels, spec, options).chooseSchedules(numKeys);
+AttentionCompiler::chooseSchedules(const KeyStatistics &keys) const {
+  return Lowering(channels, spec, options).chooseSchedules(keys);
 }
 
 llvm::Expected<Schedules> AttentionCompiler::chooseSchedules() const {

@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_RUNTIME_API_COMPILER_H
 #define RAYTENTION_RUNTIME_API_COMPILER_H
 
+#include "runtime/api/KeyStatistics.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/BackEnd.h"
 #include "runtime/api/CompilerContext.h"
@@ -30,9 +31,9 @@ public:
   static llvm::Expected<std::unique_ptr<AttentionCompiler>>
   create(const AttentionSpec &spec, const CompileOptions &options);
 
-  /// The schedules for runs with `numKeys` keys; equal ones are the same
+  /// The schedules for runs with such keys; equal ones are the same
   /// attributes.
-  llvm::Expected<Schedules> chooseSchedules(int64_t numKeys) const;
+  llvm::Expected<Schedules> chooseSchedules(const KeyStatistics &keys) const;
   /// Those for the expected number of keys, or for few.
   llvm::Expected<Schedules> chooseSchedules() const;
   llvm::Expected<CompiledModule> compile(const Schedules &schedules) const;

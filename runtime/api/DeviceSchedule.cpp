@@ -15,6 +15,9 @@ using namespace mlir;
 using namespace raytention;
 
 static llvm::Error checkWanted(const Schedule &wanted, Family family) {
+  if (wanted.space == Schedule::Space::Folded)
+    return llvm::createStringError("expected schedule auto or direct on a "
+                                   "device, got folded");
   if (wanted.splitKeys > 1)
     return llvm::createStringError(
         "expected one key range on a device, got split keys " +
@@ -65,5 +68,6 @@ raytention::chooseDeviceSchedule(ArrayAttr channels, const AttentionSpec &spec,
       wanted.queryTile ? wanted.queryTile : chosen.getQueryTile(),
       wanted.keyChunk ? wanted.keyChunk : chosen.getKeyChunk(),
       chosen.getSplitKeys(), chosen.getScores(), family, chosen.getThreads(),
-      wanted.queryChunk ? wanted.queryChunk : chosen.getQueryChunk());
+      wanted.queryChunk ? wanted.queryChunk : chosen.getQueryChunk(),
+      /*foldChunk=*/0);
 }

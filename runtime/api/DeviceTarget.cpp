@@ -53,8 +53,8 @@ public:
   llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
                                             const AttentionSpec &spec,
                                             const CompileOptions &options,
-                                            int64_t numKeys) const override {
-    auto schedule = chooseDeviceSchedule(channels, spec, options, numKeys);
+                                            const KeyStatistics &keys) const override {
+    auto schedule = chooseDeviceSchedule(channels, spec, options, keys.numKeys);
     if (!schedule)
       return schedule.takeError();
     return Schedules{*schedule, {}};

@@ -61,8 +61,8 @@ public:
   llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
                                             const AttentionSpec &spec,
                                             const CompileOptions &options,
-                                            int64_t numKeys) const override {
-    return buildSchedules(channels, spec, options, numKeys);
+                                            const KeyStatistics &keys) const override {
+    return buildSchedules(channels, spec, options, keys);
   }
 
   SmallVector<PipelineStage>
@@ -92,6 +92,9 @@ public:
       return llvm::createStringError("expected no query chunk for target "
                                      "reference, got " +
                                      Twine(rows));
+    if (options.schedule.space == Schedule::Space::Folded)
+      return llvm::createStringError("expected schedule auto or direct for "
+                                     "target reference, got folded");
     if (options.schedule.family != Schedule::Family::Stored)
       return llvm::Error::success();
     return llvm::createStringError("expected schedule family auto or fused for "
@@ -100,7 +103,7 @@ public:
 
   llvm::Expected<Schedules> chooseSchedules(ArrayAttr, const AttentionSpec &,
                                             const CompileOptions &,
-                                            int64_t) const override {
+                                            const KeyStatistics &) const override {
     return Schedules();
   }
 

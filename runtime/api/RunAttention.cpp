@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/CheckInputs.h"
+#include "runtime/api/ChooseSchedule.h"
 #include "runtime/api/CompiledAttention.h"
 #include "runtime/support/FloatEnvironment.h"
 
@@ -82,15 +83,23 @@ RunReport CompiledAttention::reportNothing(int threads) const {
   return report;
 }
 
+/// Tokens are counted where it matters.
+KeyStatistics CompiledAttention::countKeys(const Inputs &inputs) const {
+  if (!mayFold || inputs.numKeys < 2 * kFoldRows)
+    return {inputs.numKeys};
+  return raytention::countKeys(spec, inputs, kFoldRows);
+}
+
 Expected<RunReport> CompiledAttention::call(BackEnd::Function function,
                                             ArrayRef<CallArgument> arguments,
-                                            int64_t numKeys, int threads) {
-  Expected<double> compileMs = variants.select(numKeys);
+                                            const Inputs &inputs,
+                                            int threads) {
+  Expected<double> compileMs = variants.select(countKeys(inputs));
   if (!compileMs)
     return compileMs.takeError();
   module().code->chooseThreads(threads);
   Expected<RunReport> report =
-      module().code->call(function, arguments, numKeys);
+      module().code->call(function, arguments, inputs.numKeys);
   if (report)
     report->compileMs = *compileMs;
   return report;
@@ -122,5 +131,5 @@ Expected<RunReport> CompiledAttention::runForward(const Inputs &inputs,
   if (module().savesLogSums)
     arguments.push_back(
         writeArray(outputs.logSums, outputBytes(), {b, tq, numLogSums()}));
-  return call(BackEnd::Function::Forward, arguments, inputs.numKeys, threads);
+  return call(BackEnd::Function::Forward, arguments, inputs, threads);
 }

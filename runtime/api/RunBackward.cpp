@@ -68,5 +68,5 @@ Expected<RunReport> CompiledAttention::runGradient(const Inputs &inputs,
   add(writeArray(gradients.table, bytes, {inputs.vocab, d}));
   add(writeArray(gradients.tau, bytes, {}));
   add(writeArray(gradients.gammas, bytes, {n}));
-  return call(BackEnd::Function::Backward, arguments, inputs.numKeys, threads);
+  return call(BackEnd::Function::Backward, arguments, inputs, threads);
 }

@@ -72,11 +72,11 @@ Expected<Variants> Variants::compile(StringRef text, const AttentionSpec &spec,
   return variants;
 }
 
-Expected<double> Variants::select(int64_t numKeys) {
+Expected<double> Variants::select(const KeyStatistics &keys) {
   if (!compiler)
     return 0;
   ForkGuard guard;
-  auto schedules = compiler->chooseSchedules(numKeys);
+  auto schedules = compiler->chooseSchedules(keys);
   if (!schedules)
     return schedules.takeError();
   for (auto [index, variant] : enumerate(all))

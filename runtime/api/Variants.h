@@ -9,6 +9,7 @@
 #ifndef RAYTENTION_RUNTIME_API_VARIANTS_H
 #define RAYTENTION_RUNTIME_API_VARIANTS_H
 
+#include "runtime/api/KeyStatistics.h"
 #include "runtime/api/Compiler.h"
 
 namespace raytention {
@@ -25,9 +26,9 @@ public:
                                           const AttentionSpec &spec,
                                           const CompileOptions &options);
 
-  /// Makes that for `numKeys` keys the current one, and compiles it first where
+  /// Makes that for such keys the current one, and compiles it first where
   /// there is none. Returns the milliseconds that this took, else 0.
-  llvm::Expected<double> select(int64_t numKeys);
+  llvm::Expected<double> select(const KeyStatistics &keys);
 
   const CompiledModule &current() const { return all[active].module; }
   int size() const { return static_cast<int>(all.size()); }

@@ -245,15 +245,20 @@ void runShape(Generator &generator, const Draw &draw, const Shape &shape,
   expectSame(*a, *b, spec.dtype);
 }
 
-class Agreement : public testing::TestWithParam<Schedule::Family> {};
+/// What of the schedule all draws of a run share.
+enum class Form { Fused, Stored, Folded };
+
+class Agreement : public testing::TestWithParam<Form> {};
+
+std::string nameForm(const testing::TestParamInfo<Form> &test) {
+  static const char *const names[] = {"fused", "stored", "folded"};
+  return names[static_cast<int>(test.param)];
+}
 
 INSTANTIATE_TEST_SUITE_P(Families, Agreement,
-                         testing::Values(Schedule::Family::Fused,
-                                         Schedule::Family::Stored),
-                         [](const auto &test) {
-                           bool isFused = test.param == Schedule::Family::Fused;
-                           return isFused ? "fused" : "stored";
-                         });
+                         testing::Values(Form::Fused, Form::Stored,
+                                         Form::Folded),
+                         nameForm);
 
 /// The same draws in the family `stored`, some of them in chunks of rows.
 void setStored(Schedule &schedule, int number) {
@@ -263,14 +268,25 @@ void setStored(Schedule &schedule, int number) {
   schedule.queryChunk = (number % 3) * schedule.queryTile;
 }
 
+/// The same draws over distinct tokens, a few rows or tiles at a time.
+void setFolded(Schedule &schedule, int number) {
+  const int64_t rows[] = {1, 7, schedule.queryTile, 50};
+  schedule.space = Schedule::Space::Folded;
+  schedule.splitKeys = 1;
+  schedule.foldChunk = rows[number % 4];
+}
+
 TEST_P(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
   Generator generator(20);
   std::map<std::string, int> covered;
   for (int i = 0; i < kCompiled; ++i) {
     Draw draw = generator.draw();
     auto reference = compile(draw, TargetKind::Reference);
-    if (GetParam() == Schedule::Family::Stored)
+    draw.options.schedule.space = Schedule::Space::Direct;
+    if (GetParam() == Form::Stored)
       setStored(draw.options.schedule, i);
+    if (GetParam() == Form::Folded)
+      setFolded(draw.options.schedule, i);
     auto streaming = compile(draw, TargetKind::Cpu);
     ASSERT_TRUE(streaming && reference);
     for (int j = 0; j < kShapes; ++j) {
@@ -287,7 +303,7 @@ TEST_P(Agreement, StreamingEqualsReferenceOnDrawnConfigurations) {
         ++covered[name];
       ++covered[draw.spec.metric];
       ++covered[draw.spec.decayOrigin];
-      if (GetParam() == Schedule::Family::Fused)
+      if (GetParam() == Form::Fused)
         covered["split > 1"] += draw.options.schedule.splitKeys > 1;
       covered["lengths"] += !shape.lengths.empty();
       covered["offset"] += shape.offset > 0;

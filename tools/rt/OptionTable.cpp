@@ -204,11 +204,12 @@ static Error storeMath(StringRef name, StringRef value, RunOptions &options) {
 
 static Error storeSchedule(StringRef name, StringRef value,
                            RunOptions &options) {
-  if (value == "folded")
-    return later("--schedule auto or direct")(name, value, options);
-  bool ignored;
-  return parseWord<bool>(name, value, {{"auto", true}, {"direct", true}},
-                         ignored);
+  using Space = Schedule::Space;
+  return parseWord<Space>(name, value,
+                          {{"auto", Space::Auto},
+                           {"direct", Space::Direct},
+                           {"folded", Space::Folded}},
+                          options.schedule.space);
 }
 
 /// "I", or "B:I" for a sequence other than the first.
@@ -322,7 +323,7 @@ static const std::vector<Option> &scheduleOptions() {
   static const std::vector<Option> table = {
       {"--target", "auto|cpu|reference|simt|cuda",
        "where it runs (auto: cpu); simt is CUDA on the CPU", storeTarget},
-      {"--schedule", "auto|direct|folded", "keys by position (auto)",
+      {"--schedule", "auto|direct|folded", "keys: positions or distinct tokens (auto)",
        storeSchedule},
       {"--family", "auto|fused|stored",
        "one loop nest, or a kernel per step (auto)", storeFamily},
@@ -330,6 +331,8 @@ static const std::vector<Option> &scheduleOptions() {
        scheduleOption(&Schedule::queryTile)},
       {"--query-chunk", "N", "query rows at a time in family stored (chosen)",
        scheduleOption(&Schedule::queryChunk)},
+      {"--fold-chunk", "N", "query rows at a time in schedule folded (chosen)",
+       scheduleOption(&Schedule::foldChunk)},
       {"--chunk", "N", "keys per step of a sweep (chosen)",
        scheduleOption(&Schedule::keyChunk)},
       {"--split-keys", "N", "independent key ranges (1)",

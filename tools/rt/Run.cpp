@@ -22,10 +22,24 @@
 #include "tools/rt/Report.h"
 #include "tools/rt/ToolError.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 using llvm::Error;
 using llvm::Expected;
 
 namespace raytention::tool {
+
+/// The most distinct tokens that a sequence of the batch has.
+static int64_t countTokens(const RunInputs &inputs) {
+  size_t most = 0;
+  for (int64_t b = 0; b < inputs.batch; ++b) {
+    llvm::DenseSet<int64_t> tokens;
+    for (int64_t j = 0; j < inputs.numKeys; ++j)
+      tokens.insert(inputs.idAt(b * inputs.numKeys + j));
+    most = std::max(most, size_t(tokens.size()));
+  }
+  return most;
+}
 
 static CompileOptions compileOptions(const RunOptions &options,
                                      const RunInputs &inputs) {
@@ -34,6 +48,7 @@ static CompileOptions compileOptions(const RunOptions &options,
   compile.schedule = options.schedule;
   compile.workspaceCap = options.workspaceCap;
   compile.expectedKeys = inputs.numKeys;
+  compile.expectedTokens = countTokens(inputs);
   compile.backward = options.backward;
   return compile;
 }

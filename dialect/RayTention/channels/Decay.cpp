@@ -89,6 +89,19 @@ public:
     return b.fma(exponent(b, pair), params.logGammas[index()], value);
   }
 
+  /// Sums of 1 and powers of g that are at most 1: they neither underflow nor
+  /// lose digits, however long the sequence.
+  Value addPosition(ElementBuilder &b, Value mass,
+                    const PositionValues &positions,
+                    const ParameterValues &params) const {
+    bool isForward = direction() == Direction::Forward;
+    Value from = isForward ? positions.first : positions.last;
+    Value power = b.exp(b.mul(b.toFloat(b.intSub(positions.own, from)),
+                              params.logGammas[index()]));
+    return isForward ? b.add(mass, power)
+                     : b.fma(power, mass, b.constant(1));
+  }
+
   Value finish(ElementBuilder &b, const RowValues &row,
                const ParameterValues &params) const {
     return b.exp(b.min(excess(b, row, params), b.constant(0)));
@@ -139,11 +152,11 @@ public:
   }
 
 private:
-  /// p, backward counted from the row.
+  /// p, backward counted from the row; of the position that masses count from.
   Value exponent(ElementBuilder &b, const PairValues &pair) const {
     return b.toFloat(direction() == Direction::Forward
                          ? pair.key
-                         : b.intSub(pair.row, pair.key));
+                         : b.intSub(pair.row, pair.last));
   }
   bool countsFromEnd(const ParameterValues &params) const {
     return direction() == Direction::Backward &&

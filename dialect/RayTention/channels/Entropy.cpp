@@ -44,8 +44,8 @@ public:
                                   ValueRange state) const {
     Value threshold = b.constant(kLogWeightThreshold), zero = b.constant(0);
     Value clamped = b.max(pair.logWeight, threshold);
-    return {b.fma(pair.weight, b.sub(zero, clamped), state[0]),
-            b.fma(pair.weight, getSlope(b, pair), state[1])};
+    return {b.fma(pair.mass, b.sub(zero, clamped), state[0]),
+            b.fma(pair.mass, getSlope(b, pair), state[1])};
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,

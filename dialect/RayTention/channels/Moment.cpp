@@ -74,8 +74,8 @@ public:
                                   const ParameterValues &params,
                                   ValueRange state) const {
     Distance distance = getDistance(b, pair, params);
-    return {b.fma(pair.weight, raise(b, distance.own, power()), state[0]),
-            b.fma(pair.weight, getExcess(b, distance), state[1])};
+    return {b.fma(pair.mass, raise(b, distance.own, power()), state[0]),
+            b.fma(pair.mass, getExcess(b, distance), state[1])};
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,

@@ -46,8 +46,8 @@ public:
                                   const ParameterValues &,
                                   ValueRange state) const {
     Value relative = b.select(hasWeight(b, pair), pair.relative, b.constant(0));
-    return {b.fma(pair.weight, pair.distance, state[0]),
-            b.fma(pair.weight, relative, state[1])};
+    return {b.fma(pair.mass, pair.distance, state[0]),
+            b.fma(pair.mass, relative, state[1])};
   }
 
   SmallVector<Value> mergeReduce(ElementBuilder &b, ValueRange first,

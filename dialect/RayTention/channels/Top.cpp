@@ -62,10 +62,18 @@ public:
     return fields;
   }
 
+  int64_t getNumPositions() const { return rank(); }
+
   SmallVector<Value> updateScore(ElementBuilder &b, const PairValues &pair,
                                  const ParameterValues &,
                                  ValueRange state) const {
-    return insert(b, state, {pair.score, pair.key});
+    SmallVector<Value> list = insert(b, state, {pair.score, pair.key});
+    Value none = b.constant(-std::numeric_limits<double>::infinity());
+    for (Value position : ArrayRef(pair.others).take_front(rank() - 1)) {
+      Value isThere = b.intLess(b.intConstant(-1), position);
+      list = insert(b, list, {b.select(isThere, pair.score, none), position});
+    }
+    return list;
   }
 
   SmallVector<Value> mergeScore(ElementBuilder &b, ValueRange first,

@@ -45,7 +45,7 @@ private:
     Value visible = source.mask.isVisible(b, source.row, source.key);
     pair.distance = source.distance;
     pair.row = source.row;
-    pair.key = source.key;
+    pair.key = pair.last = source.key;
     pair.score = maskScore(b, visible, plainScore);
     pair.relative = b.sub(pair.score, source.field(0));
     pair.logSum = source.field(1);

@@ -17,16 +17,40 @@ using namespace raytention;
 
 using Values = SmallVector<Value>;
 
+KeyValues raytention::makeKey(Value position) {
+  KeyValues key;
+  key.key = key.last = position;
+  return key;
+}
+
+KeyValues raytention::makeListedKey(ValueRange positions, ValueRange masses) {
+  KeyValues key = makeKey(positions.front());
+  key.last = positions.back();
+  key.isListed = true;
+  key.masses.assign(masses.begin(), masses.end());
+  if (!masses.empty())
+    llvm::append_range(key.others, positions.drop_front().drop_back());
+  return key;
+}
+
 PairValues raytention::scorePair(ElementBuilder &b, Value distance, Value row,
-                                 Value key, MaskInterface mask,
+                                 const KeyValues &key, MaskInterface mask,
                                  const ParameterValues &params) {
   PairValues pair;
+  static_cast<KeyValues &>(pair) = key;
   pair.distance = distance;
   pair.row = row;
-  pair.key = key;
-  Value visible = mask.isVisible(b, row, key);
+  Value visible = mask.isVisible(b, row, key.key);
+  if (key.isListed)
+    visible = b.logicalAnd(visible, b.intLess(b.intConstant(-1), key.key));
   pair.score = maskScore(b, visible, getScore(b, distance, params));
   return pair;
+}
+
+/// `weight` of one position times one of the masses of a listed key.
+static Value addMass(ElementBuilder &b, const PairValues &pair, int64_t slot,
+                     Value weight) {
+  return pair.masses.empty() ? weight : b.mul(weight, pair.masses[slot]);
 }
 
 /// A channel's log weight of a pair, counted from the row's maximum.
@@ -74,13 +98,16 @@ Values ScoreSweepProgram::step(int round, const PairValues &pair,
     return next;
   }
   if (round == Softmax) {
-    next.push_back(b.add(carried[0], b.exp(b.sub(pair.score, max))));
+    Value weight = b.exp(b.sub(pair.score, max));
+    next.push_back(b.add(carried[0], addMass(b, pair, 0, weight)));
     for (auto [slot, old] : llvm::zip(own, carried.drop_front()))
       next.push_back(b.max(getLogWeight(slot, pair), old));
     return next;
   }
-  for (auto [slot, old, ownMax] : llvm::zip(own, carried, maxima))
-    next.push_back(b.add(old, b.exp(b.sub(getLogWeight(slot, pair), ownMax))));
+  for (auto [slot, old, ownMax] : llvm::zip(own, carried, maxima)) {
+    Value weight = b.exp(b.sub(getLogWeight(slot, pair), ownMax));
+    next.push_back(b.add(old, addMass(b, pair, slot.massSlot, weight)));
+  }
   return next;
 }
 
@@ -132,6 +159,7 @@ Values ReduceSweepProgram::step(PairValues pair, ValueRange carried) {
   pair.logSum = logSum;
   pair.logWeight = b.sub(pair.relative, pair.logSum);
   pair.weight = b.mul(b.exp(pair.relative), inverse);
+  pair.mass = addMass(b, pair, 0, pair.weight);
   return fields.update(b, pair, params, carried);
 }
 
@@ -156,7 +184,8 @@ Values WeighProgram::weigh(const PairValues &pair) {
     Value value = logWeight(b, slot, pair, params, max);
     if (slot.logSum != 0)
       value = b.sub(value, own.max);
-    weights.push_back(b.mul(b.exp(value), own.sum));
+    Value weight = b.mul(b.exp(value), own.sum);
+    weights.push_back(addMass(b, pair, slot.massSlot, weight));
   }
   return weights;
 }

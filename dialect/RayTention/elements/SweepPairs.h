@@ -20,9 +20,14 @@
 
 namespace raytention {
 
+/// A key that stands at one position.
+KeyValues makeKey(mlir::Value position);
+/// A key of a list, from the columns of rt.score_sweep's positions and masses.
+KeyValues makeListedKey(mlir::ValueRange positions, mlir::ValueRange masses);
+
 /// A pair with its z; positions are i32.
 PairValues scorePair(ElementBuilder &b, mlir::Value distance, mlir::Value row,
-                     mlir::Value key, MaskInterface mask,
+                     const KeyValues &key, MaskInterface mask,
                      const ParameterValues &params);
 
 /// Adds a chunk of keys to a score state, in rounds over the chunk, each of

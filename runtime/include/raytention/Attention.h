@@ -84,6 +84,13 @@ struct Schedule {
   int64_t keyChunk = 0;  ///< keys per step of a sweep
   int64_t splitKeys = 1; ///< independent key ranges, merged afterwards
   Scores scores = Scores::Auto;
+  /// What keys are: positions, or, for a chunk of rows at a time, the distinct
+  /// tokens before it and the positions in it (docs/semantics.md, "Folding onto
+  /// the vocabulary"; forward, on the CPU, in family fused). The same results but
+  /// for rounding.
+  enum class Space { Auto, Direct, Folded };
+  Space space = Space::Auto;
+  int64_t foldChunk = 0; ///< query rows at a time where it is Folded
   /// Family stored: query rows that its kernels take at a time; what passes
   /// between them is as large. 0: as the workspace cap wants it.
   int64_t queryChunk = 0;
@@ -100,6 +107,8 @@ struct CompileOptions {
   /// The number of keys that compile() prepares for; 0: few. A hint: runs with
   /// any other number find the code they need, or compile it.
   int64_t expectedKeys = 0;
+  /// How many distinct tokens they are; 0: about as many. A hint too.
+  int64_t expectedTokens = 0;
   /// Whether gradients are compiled too: runBackward() needs it.
   bool backward = false;
 };

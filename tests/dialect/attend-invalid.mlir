@@ -231,10 +231,15 @@ func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile 
 
 // -----
 
-// expected-error @+1 {{expected query_tile, key_chunk, split_keys and query_chunk of at most 2147483647, got 32, 192, 576460752303423488, 0}}
+// expected-error @+1 {{expected query_tile, key_chunk, split_keys, query_chunk and fold_chunk of at most 2147483647, got 32, 192, 576460752303423488, 0, 0}}
 func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 576460752303423488, scores = keep>}
 
 // -----
 
 // expected-error @+1 {{expected query_chunk to be 0, or positive in family stored, got 64}}
 func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep, query_chunk = 64>}
+
+// -----
+
+// expected-error @+1 {{expected fold_chunk to be 0 or positive, got -1}}
+func.func private @schedule() attributes {rt.schedule = #rt.schedule<query_tile = 32, key_chunk = 192, split_keys = 1, scores = keep, fold_chunk = -1>}

@@ -57,15 +57,27 @@ EditResult test::meansEverySecondQuery(EditProblem &problem) {
   return problem.reference();
 }
 
+/// What stands in an array of both sequences, at the other's place.
+template <typename T> static void swapHalves(std::vector<T> &values) {
+  std::swap_ranges(values.begin(), values.begin() + values.size() / 2,
+                   values.begin() + values.size() / 2);
+}
+
+EditResult test::meansSwappedQueries(EditProblem &problem) {
+  swapHalves(problem.queries);
+  return problem.reference();
+}
+
+EditResult test::meansSwappedIds(EditProblem &problem) {
+  swapHalves(problem.ids);
+  return problem.reference();
+}
+
 EditResult test::meansSwappedSequences(EditProblem &problem) {
   EditResult result = problem.reference();
-  auto swap = [](auto &values) {
-    std::swap_ranges(values.begin(), values.begin() + values.size() / 2,
-                     values.begin() + values.size() / 2);
-  };
-  swap(result.signals);
-  swap(result.norm);
-  swap(result.indices);
+  swapHalves(result.signals);
+  swapHalves(result.norm);
+  swapHalves(result.indices);
   return result;
 }
 

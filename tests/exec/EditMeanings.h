@@ -20,6 +20,9 @@ EditResult meansLaterGammas(EditProblem &problem);
 EditResult meansLaterRows(EditProblem &problem);
 /// Row i of each tile reads query 2 i of the sequence.
 EditResult meansEverySecondQuery(EditProblem &problem);
+/// Each sequence has the other's ids, or queries.
+EditResult meansSwappedIds(EditProblem &problem);
+EditResult meansSwappedQueries(EditProblem &problem);
 /// Each sequence's results stand at the other's place.
 EditResult meansSwappedSequences(EditProblem &problem);
 /// Rows before the first full tile hold sevens.

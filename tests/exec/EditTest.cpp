@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each edit is made on the stage "tiled" of each target, or on the plan of a
-// device, and compared with what the edited stage means. Expected values come
-// from the reference on inputs that are changed alike, never from the target
-// that is tested.
+// Each edit is made on a stage on tensors of each target, or on the kernels or
+// the plan of a device, and compared with what the edited stage means. Expected
+// values come from the reference on inputs that are changed alike, never from
+// the target that is tested.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,14 +27,20 @@ using namespace raytention::test;
 
 namespace {
 
-enum class Form { Cpu, Fused, Stored };
+enum class Form { Cpu, CpuStored, Fused, Stored };
+
+bool isCpu(Form form) { return form == Form::Cpu || form == Form::CpuStored; }
+bool isStored(Form form) {
+  return form == Form::Stored || form == Form::CpuStored;
+}
 
 CompileOptions getOptions(Form form) {
   CompileOptions options;
-  options.target = form == Form::Cpu ? TargetKind::Cpu : TargetKind::Simt;
-  if (form != Form::Cpu)
-    options.schedule.family = form == Form::Fused ? Schedule::Family::Fused
-                                                  : Schedule::Family::Stored;
+  options.target = isCpu(form) ? TargetKind::Cpu : TargetKind::Simt;
+  options.schedule.family =
+      isStored(form) ? Schedule::Family::Stored : Schedule::Family::Fused;
+  if (form == Form::CpuStored) // several steps of the loop over rows
+    options.schedule.queryChunk = 2 * EditProblem::kTile;
   options.schedule.queryTile = EditProblem::kTile;
   options.schedule.keyChunk = EditProblem::kTile;
   return options;
@@ -70,9 +76,10 @@ struct Case {
 };
 
 std::string getName(const Case &one) {
-  const char *forms[] = {"Cpu", "Fused", "Stored"};
-  return (one.edit.stage == std::string("plan") ? "Plan" : "") +
-         std::string(one.edit.name) + forms[int(one.form)];
+  const char *forms[] = {"Cpu", "CpuStored", "Fused", "Stored"};
+  std::string stage = one.edit.stage;
+  stage[0] = std::toupper(stage[0]);
+  return (stage == "Tiled" ? "" : stage) + one.edit.name + forms[int(one.form)];
 }
 
 void PrintTo(const Case &one, std::ostream *os) { *os << getName(one); }
@@ -80,9 +87,17 @@ void PrintTo(const Case &one, std::ostream *os) { *os << getName(one); }
 class EditedStage : public testing::TestWithParam<Case> {
 protected:
   static const Outcome &getOutcome(const StageEdit &edit, Form form) {
-    return form == Form::Cpu     ? edit.cpu
-           : form == Form::Fused ? edit.fused
-                                 : edit.stored;
+    switch (form) {
+    case Form::Cpu:
+      return edit.cpu;
+    case Form::CpuStored:
+      return edit.cpuStored ? *edit.cpuStored : edit.cpu;
+    case Form::Fused:
+      return edit.fused;
+    case Form::Stored:
+      return edit.stored;
+    }
+    llvm_unreachable("every form is listed");
   }
 };
 
@@ -91,7 +106,7 @@ TEST_P(EditedStage, MeansWhatItSays) {
   const Outcome &outcome = getOutcome(edit, form);
   if (outcome.kind == Outcome::Absent)
     GTEST_SKIP() << "no such edit: " << outcome.text;
-  if (form != Form::Cpu) {
+  if (!isCpu(form)) {
     RT_NVRTC_OR_SKIP(compiler);
   }
   EditProblem problem(edit.channels, edit.isShort);
@@ -109,9 +124,22 @@ TEST_P(EditedStage, MeansWhatItSays) {
   EXPECT_EQ(compare(*got, edit.meaning(changed)), "");
 }
 
+} // namespace
+
+void test::addWhole(std::vector<StageEdit> &edits,
+                    std::vector<StageEdit> whole) {
+  for (StageEdit &edit : whole) {
+    edit.stage = "products";
+    edits.push_back(std::move(edit));
+  }
+}
+
+namespace {
+
 std::vector<StageEdit> getAll() {
   std::vector<StageEdit> all = getSliceEdits();
-  for (auto edits : {getValueEdits(), getLoopEdits(), getPlanEdits()})
+  for (auto edits : {getValueEdits(), getLoopEdits(), getAttentionEdits(),
+                     getKernelEdits(), getPlanEdits()})
     all.insert(all.end(), edits.begin(), edits.end());
   return all;
 }
@@ -120,16 +148,17 @@ std::string nameParameter(const testing::TestParamInfo<Case> &info) {
   return getName(info.param);
 }
 
-/// A plan is for devices. Both families have the same passes from buffers on:
+/// Kernels are a device's. Both families have the same passes from buffers on:
 /// what can be edited in both is a long test of the one that stores.
 std::vector<Case> getCases(bool isLong) {
   std::vector<Case> cases;
   for (const StageEdit &edit : getAll())
-    for (Form form : {Form::Cpu, Form::Fused, Form::Stored}) {
-      bool isPlan = edit.stage == std::string("plan");
+    for (Form form : {Form::Cpu, Form::CpuStored, Form::Fused, Form::Stored}) {
+      std::string stage = edit.stage;
+      bool hasKernels = stage == "kernels" || stage == "plan";
       bool isSecond =
           form == Form::Stored && edit.fused.kind != Outcome::Absent;
-      if (isSecond == isLong && !(isPlan && form == Form::Cpu))
+      if (isSecond == isLong && !(hasKernels && isCpu(form)))
         cases.push_back({edit, form});
     }
   return cases;

@@ -67,8 +67,8 @@ template <typename T> Pairs<T> draw(int64_t width, Keys keys, unsigned seed) {
   return pairs;
 }
 
-llvm::Expected<std::unique_ptr<Attention>> compile(int64_t width, DType dtype,
-                                                   Form form) {
+Result<std::unique_ptr<Attention>> compile(int64_t width, DType dtype,
+                                           Form form) {
   AttentionSpec spec;
   spec.dModel = width;
   spec.dtype = dtype;
@@ -76,7 +76,6 @@ llvm::Expected<std::unique_ptr<Attention>> compile(int64_t width, DType dtype,
   spec.metric = form == Form::L2 ? "l2" : "sq_l2";
   spec.exactDistances = form == Form::Differences;
   CompileOptions options;
-  options.maxKeys = kRows;
   return Attention::compile(spec, options);
 }
 
@@ -101,8 +100,8 @@ double relativeError(const T *query, const T *key, int64_t width, Form form,
 
 /// The largest of one draw; t is 1.
 template <typename T>
-llvm::Expected<double> measure(Attention &attention, int64_t width, Form form,
-                               const Pairs<T> &pairs) {
+Result<double> measure(Attention &attention, int64_t width, Form form,
+                       const Pairs<T> &pairs) {
   std::vector<T> signals(kSequences * kRows), norms(kSequences * kRows);
   Inputs inputs;
   inputs.batch = inputs.vocab = kSequences;
@@ -114,7 +113,7 @@ llvm::Expected<double> measure(Attention &attention, int64_t width, Form form,
   outputs.signals = signals.data();
   outputs.norm = norms.data();
   if (auto report = attention.run(inputs, outputs, 1); !report)
-    return report.takeError();
+    return report.status();
   double largest = 0;
   for (int64_t row = 0; row < kSequences * kRows; ++row)
     largest = std::max(
@@ -126,27 +125,27 @@ llvm::Expected<double> measure(Attention &attention, int64_t width, Form form,
 }
 
 template <typename T>
-llvm::Error printColumns(int64_t width, DType dtype, unsigned seeds) {
+Status printColumns(int64_t width, DType dtype, unsigned seeds) {
   for (Form form : {Form::Expansion, Form::L2, Form::Differences}) {
     auto attention = compile(width, dtype, form);
     if (!attention)
-      return attention.takeError();
+      return attention.status();
     for (Keys keys : {Keys::Random, Keys::Near}) {
       double largest = 0;
       for (unsigned seed = 0; seed < seeds; ++seed) {
         auto error =
             measure<T>(**attention, width, form, draw<T>(width, keys, seed));
         if (!error)
-          return error.takeError();
+          return error.status();
         largest = std::max(largest, *error);
       }
       llvm::outs() << llvm::formatv("{0,9:f2}", largest);
     }
   }
-  return llvm::Error::success();
+  return Status();
 }
 
-llvm::Error printTable(unsigned seeds) {
+Status printTable(unsigned seeds) {
   llvm::outs()
       << "        f32                                                  "
          " f64\n      D"
@@ -158,13 +157,15 @@ llvm::Error printTable(unsigned seeds) {
        {1,   2,   3,   4,   8,   16,  17,  31,   48,   64,   65,  100,
         128, 129, 200, 256, 300, 512, 768, 1024, 2048, 4096, 8192}) {
     llvm::outs() << llvm::formatv("{0,7}", width);
-    if (llvm::Error error = printColumns<float>(width, DType::F32, seeds))
-      return error;
-    if (llvm::Error error = printColumns<double>(width, DType::F64, seeds))
-      return error;
+    if (Status status = printColumns<float>(width, DType::F32, seeds);
+        !status.ok())
+      return status;
+    if (Status status = printColumns<double>(width, DType::F64, seeds);
+        !status.ok())
+      return status;
     llvm::outs() << "\n";
   }
-  return llvm::Error::success();
+  return Status();
 }
 
 } // namespace
@@ -177,8 +178,8 @@ int main(int argc, char **argv) {
     llvm::errs() << "score-error: expected at most a number of draws\n";
     return 2;
   }
-  if (llvm::Error error = printTable(seeds)) {
-    llvm::errs() << "score-error: " << llvm::toString(std::move(error)) << "\n";
+  if (Status status = printTable(seeds); !status.ok()) {
+    llvm::errs() << "score-error: " << status.message() << "\n";
     return 1;
   }
   return 0;

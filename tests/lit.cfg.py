@@ -6,7 +6,7 @@ import lit.formats
 config.name = "RayTention"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["conformance", "cuda", "data", "device", "fuzz", "numerics", "unit",
+config.excludes = ["conformance", "cuda", "data", "device", "fuzz", "interface", "numerics", "unit",
                    "python"]
 config.test_source_root = os.path.join(config.rt_src_root, "tests")
 config.test_exec_root = os.path.join(config.rt_obj_root, "tests")

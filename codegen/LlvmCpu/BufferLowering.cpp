@@ -165,24 +165,6 @@ LogicalResult TaskLowering::lower(memref::DimOp op) {
   return success();
 }
 
-/// A value that is at least `value` and defined in `block`, which is that of
-/// the function.
-static Value getOuterBound(Value value, Block *block) {
-  if (value.getParentBlock() == block)
-    return value;
-  if (auto min = value.getDefiningOp<arith::MinSIOp>())
-    for (Value operand : min->getOperands())
-      if (Value bound = getOuterBound(operand, block))
-        return bound;
-  // Sizes are not negative, so max(size, 0) is bounded as size is.
-  if (auto max = value.getDefiningOp<arith::MaxSIOp>())
-    for (auto [one, other] :
-         {std::pair(max.getLhs(), max.getRhs()), {max.getRhs(), max.getLhs()}})
-      if (isZeroInteger(other))
-        return getOuterBound(one, block);
-  return {};
-}
-
 /// What a new buffer becomes is known where it is first written; but scores
 /// that are kept, part by part, are given memory here.
 LogicalResult TaskLowering::lower(memref::AllocOp op) {
@@ -206,11 +188,8 @@ LogicalResult TaskLowering::keepScores(memref::AllocOp op) {
   if (op.getType().isDynamicDim(2)) {
     Value size = op.getDynamicSizes().back();
     Block *block = &op->getParentOfType<func::FuncOp>().getBody().front();
-    Value bound = getOuterBound(size, block);
-    if (!bound) {
-      OpBuilder before(task->getParentOp());
-      bound = buildOuterBound(before, size, block);
-    }
+    OpBuilder before(task->getParentOp());
+    Value bound = buildOuterBound(before, size, block);
     if (!bound)
       return op.emitOpError() << "expected the number of kept keys to be "
                                  "bounded outside of the task";

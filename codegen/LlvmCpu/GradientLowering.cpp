@@ -158,6 +158,10 @@ LogicalResult TaskLowering::multiplyInto(linalg::ContractOp op) {
   auto *old = getWeights(op, out, "products");
   if (!old)
     return failure();
+  if (old->slotRows != form->slotRows)
+    return op.emitOpError()
+           << "expected products of as many rows as the stack, "
+           << form->slotRows << ", got " << old->slotRows;
   KernelBuilder k = kernel(op.getLoc());
   int64_t rows = cast<MemRefType>(old->data.getType()).getDimSize(0);
   addRows(k, rows, old->numWeighted, old->data, form->data);
@@ -191,6 +195,7 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
   if (!scores->bound || (sums && side == PairSide::Key))
     return op.emitOpError() << "expected the distances of a chunk, and "
                                "accumulators where the task's items are rows";
+  int64_t most = cast<MemRefType>(rows->view.data.getType()).getDimSize(2);
   Value products;
   WeightBuffer weights;
   if (gradientLayout.numWeighted > 0) {
@@ -199,11 +204,14 @@ LogicalResult TaskLowering::lower(WeighGradOp op) {
       return failure();
     weights = *buffer;
     products = buffer->data;
+    if (side == PairSide::Key && weights.slotRows != most)
+      return op.emitOpError()
+             << "expected products of at most " << most
+             << " rows, as rt.grad_rows has, got " << weights.slotRows;
   }
   KernelBuilder k = kernel(op.getLoc());
   Value coefficients = allocateInLoop(
       MemRefType::get({scores->bound, layout.stackRows(1)}, layout.element));
-  int64_t most = cast<MemRefType>(rows->view.data.getType()).getDimSize(2);
   GradientPairs pairs{gradientLayout,
                       getParameters(op.getTau(), op.getGammas(), op.getLoc()),
                       side,

@@ -10,6 +10,8 @@
 #include "codegen/Target/DeviceSchedule.h"
 #include "dialect/RayTention/SweepLayout.h"
 
+#include "llvm/ADT/bit.h"
+
 using namespace mlir;
 using namespace raytention;
 
@@ -58,7 +60,7 @@ static Tiles fitTiles(const DeviceProblem &problem) {
 /// beside the keys. 0: all rows at once fit.
 static int64_t fitQueryChunk(const DeviceProblem &problem, int64_t tile) {
   SweepLayout layout = SweepLayout::get(problem.channels);
-  double keys = problem.maxKeys, width = problem.dModel, fields = 0;
+  double keys = problem.numKeys, width = problem.dModel, fields = 0;
   for (SweepKind kind : {SweepKind::Score, SweepKind::Reduce})
     fields += layout.numFloats(kind) + layout.numInts(kind);
   double weighted = layout.numWeighted, bytes = problem.elementBytes;
@@ -67,7 +69,8 @@ static int64_t fitQueryChunk(const DeviceProblem &problem, int64_t tile) {
   if (problem.workspaceCap == 0 || row * keys <= left)
     return 0;
   double tiles = std::max(left / (row * tile), 1.0);
-  return static_cast<int64_t>(tiles) * tile;
+  // A power of two: few chunks, so few variants, for any number of keys.
+  return llvm::bit_floor(static_cast<uint64_t>(tiles)) * tile;
 }
 
 Family raytention::getDefaultFamily(const DeviceProblem &problem) {

@@ -20,7 +20,7 @@ struct DeviceProblem {
   int64_t dModel;
   int64_t elementBytes; ///< of the accumulators
   /// Keys of a sequence, and the bytes that a plan may allocate; 0: not known.
-  int64_t maxKeys = 0, workspaceCap = 0;
+  int64_t numKeys = 0, workspaceCap = 0;
 };
 
 /// The family `fused` up to D = 128, `stored` above.
@@ -28,7 +28,7 @@ Family getDefaultFamily(const DeviceProblem &problem);
 
 /// Tiles of a family that fit the shared memory of a block on every device;
 /// the smallest ones where none fit. In `stored` as many rows at a time as the
-/// workspace cap lets one sequence of `maxKeys` have, at least a tile.
+/// workspace cap lets one sequence of `numKeys` have, at least a tile.
 ScheduleAttr getDefaultSchedule(const DeviceProblem &problem, Family family);
 
 } // namespace raytention

@@ -11,9 +11,8 @@
 namespace raytention::charlm {
 
 template <typename Real>
-llvm::Expected<std::unique_ptr<Attention>>
-AttentionBlock<Real>::compile(const ModelShape &shape, int64_t maxKeys,
-                              bool backward) {
+Result<std::unique_ptr<Attention>>
+AttentionBlock<Real>::compile(const ModelShape &shape, bool backward) {
   AttentionSpec spec;
   spec.dModel = shape.dModel;
   spec.dtype = sizeof(Real) == sizeof(double) ? DType::F64 : DType::F32;
@@ -23,7 +22,6 @@ AttentionBlock<Real>::compile(const ModelShape &shape, int64_t maxKeys,
   // how far the sequence goes on, in training as in generation.
   spec.decayOrigin = "query";
   CompileOptions options;
-  options.maxKeys = maxKeys;
   options.backward = backward;
   return Attention::compile(spec, options);
 }
@@ -46,10 +44,10 @@ static Inputs inputsOf(const Batch &batch, const ConstView<Real> &table,
 }
 
 template <typename Real>
-llvm::Error
-AttentionBlock<Real>::forward(const Batch &batch, ConstView<Real> table,
-                              const Scales &scales, const Matrix<Real> &queries,
-                              Signals<Real> &out) {
+Status AttentionBlock<Real>::forward(const Batch &batch, ConstView<Real> table,
+                                     const Scales &scales,
+                                     const Matrix<Real> &queries,
+                                     Signals<Real> &out) {
   int64_t rows = batch.rows();
   out.signals.resize(rows, attention->signalWidth());
   out.norm.resize(size_t(rows));
@@ -62,14 +60,16 @@ AttentionBlock<Real>::forward(const Batch &batch, ConstView<Real> table,
   outputs.indices = out.indices.data();
   return attention
       ->run(inputsOf<Real>(batch, table, scales, queries), outputs, threads)
-      .takeError();
+      .status();
 }
 
 template <typename Real>
-llvm::Error AttentionBlock<Real>::backward(
-    const Batch &batch, ConstView<Real> table, const Scales &scales,
-    const Matrix<Real> &queries, const Signals<Real> &saved,
-    const Matrix<Real> &dSignals, Gradients &out) {
+Status AttentionBlock<Real>::backward(const Batch &batch, ConstView<Real> table,
+                                      const Scales &scales,
+                                      const Matrix<Real> &queries,
+                                      const Signals<Real> &saved,
+                                      const Matrix<Real> &dSignals,
+                                      Gradients &out) {
   out.queries.resize(queries.rows(), queries.cols());
   out.table.resize(table.rows(), table.cols());
   out.gammas.resize(scales.gammas.size());
@@ -86,7 +86,7 @@ llvm::Error AttentionBlock<Real>::backward(
   return attention
       ->runBackward(inputsOf<Real>(batch, table, scales, queries), residuals,
                     dSignals.data(), gradients, threads)
-      .takeError();
+      .status();
 }
 
 template class AttentionBlock<float>;

@@ -41,19 +41,18 @@ template <typename Real> struct Signals {
 /// Runs one compiled attention for all layers of a model.
 template <typename Real> class AttentionBlock {
 public:
-  /// Compiles, with gradients where `backward`; `maxKeys` as in
-  /// CompileOptions.
-  static llvm::Expected<std::unique_ptr<Attention>>
-  compile(const ModelShape &shape, int64_t maxKeys, bool backward);
+  /// Compiles, with gradients where `backward`.
+  static Result<std::unique_ptr<Attention>> compile(const ModelShape &shape,
+                                                    bool backward);
 
   AttentionBlock(std::unique_ptr<Attention> attention, int threads)
       : attention(std::move(attention)), threads(threads) {}
 
   int64_t signalWidth() const { return attention->signalWidth(); }
 
-  llvm::Error forward(const Batch &batch, ConstView<Real> table,
-                      const Scales &scales, const Matrix<Real> &queries,
-                      Signals<Real> &out);
+  Status forward(const Batch &batch, ConstView<Real> table,
+                 const Scales &scales, const Matrix<Real> &queries,
+                 Signals<Real> &out);
 
   /// Overwrites the gradients; those of tau and gammas are in `dScales`.
   struct Gradients {
@@ -61,10 +60,10 @@ public:
     Real tau = 0;
     std::vector<Real> gammas;
   };
-  llvm::Error backward(const Batch &batch, ConstView<Real> table,
-                       const Scales &scales, const Matrix<Real> &queries,
-                       const Signals<Real> &saved, const Matrix<Real> &dSignals,
-                       Gradients &out);
+  Status backward(const Batch &batch, ConstView<Real> table,
+                  const Scales &scales, const Matrix<Real> &queries,
+                  const Signals<Real> &saved, const Matrix<Real> &dSignals,
+                  Gradients &out);
 
 private:
   std::unique_ptr<Attention> attention;

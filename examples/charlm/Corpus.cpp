@@ -40,15 +40,15 @@ Corpus makeCorpus(llvm::StringRef text) {
   return corpus;
 }
 
-llvm::Expected<Corpus> loadCorpus(llvm::StringRef path) {
+Result<Corpus> loadCorpus(llvm::StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
-    return llvm::createStringError("--text: expected a readable file, got '" +
-                                   path + "': " + file.getError().message());
+    return wrongInput("--text: expected a readable file, got '" + path +
+                      "': " + file.getError().message());
   if ((*file)->getBufferSize() == 0)
-    return llvm::createStringError("--text: expected text, got the empty file "
-                                   "'" +
-                                   path + "'");
+    return wrongInput("--text: expected text, got the empty file "
+                      "'" +
+                      path + "'");
   return makeCorpus((*file)->getBuffer());
 }
 

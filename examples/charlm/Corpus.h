@@ -9,14 +9,20 @@
 #ifndef RAYTENTION_EXAMPLES_CHARLM_CORPUS_H
 #define RAYTENTION_EXAMPLES_CHARLM_CORPUS_H
 
+#include "raytention/Status.h"
+
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
+#include "llvm/ADT/Twine.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace raytention::charlm {
+
+inline Status wrongInput(const llvm::Twine &message) {
+  return Status(StatusCode::InvalidArgument, message.str());
+}
 
 /// A text as ids of the bytes that occur in it. The first nine tenths are for
 /// training, the rest for validation.
@@ -38,7 +44,7 @@ struct Corpus {
 Corpus makeCorpus(llvm::StringRef text);
 
 /// Reads a file; one that cannot be read or is empty is an error.
-llvm::Expected<Corpus> loadCorpus(llvm::StringRef path);
+Result<Corpus> loadCorpus(llvm::StringRef path);
 
 } // namespace raytention::charlm
 

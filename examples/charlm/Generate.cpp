@@ -29,9 +29,9 @@ int32_t sample(llvm::ArrayRef<float> logits, double temperature,
       std::min<int64_t>(drawn - upTo.begin(), int64_t(logits.size()) - 1));
 }
 
-llvm::Expected<std::vector<int32_t>> generate(Model<float> &model,
-                                              llvm::ArrayRef<int32_t> prompt,
-                                              const GenerateOptions &options) {
+Result<std::vector<int32_t>> generate(Model<float> &model,
+                                      llvm::ArrayRef<int32_t> prompt,
+                                      const GenerateOptions &options) {
   Random random(options.seed ^ 0x7e47u);
   std::vector<int32_t> ids = prompt.vec();
   for (int64_t i = 0; i < options.count; ++i) {
@@ -43,7 +43,7 @@ llvm::Expected<std::vector<int32_t>> generate(Model<float> &model,
     batch.ids = seen.vec();
     auto logits = model.logits(batch);
     if (!logits)
-      return logits.takeError();
+      return logits.status();
     ids.push_back(sample({logits->data(), size_t(logits->cols())},
                          options.temperature, random));
   }

@@ -12,6 +12,8 @@
 #include "examples/charlm/Model.h"
 #include "examples/charlm/Random.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 namespace raytention::charlm {
 
 struct GenerateOptions {
@@ -27,9 +29,9 @@ int32_t sample(llvm::ArrayRef<float> logits, double temperature,
 
 /// Continues `prompt`, which is not empty; returns what was added. A step
 /// computes one row per layer and keeps nothing from the steps before.
-llvm::Expected<std::vector<int32_t>> generate(Model<float> &model,
-                                              llvm::ArrayRef<int32_t> prompt,
-                                              const GenerateOptions &options);
+Result<std::vector<int32_t>> generate(Model<float> &model,
+                                      llvm::ArrayRef<int32_t> prompt,
+                                      const GenerateOptions &options);
 
 } // namespace raytention::charlm
 

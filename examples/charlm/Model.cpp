@@ -12,9 +12,6 @@
 
 namespace raytention::charlm {
 
-using llvm::Error;
-using llvm::Expected;
-
 template <typename Real>
 Model<Real>::Model(ModelShape wanted, AttentionBlock<Real> block,
                    Shards &shards, uint64_t seed)
@@ -26,7 +23,7 @@ Model<Real>::Model(ModelShape wanted, AttentionBlock<Real> block,
     layers.emplace_back(slots);
 }
 
-template <typename Real> Error Model<Real>::forward(const Batch &batch) {
+template <typename Real> Status Model<Real>::forward(const Batch &batch) {
   const Real *all = parameters.data();
   state.resize(batch.rows(), shape.dModel);
   for (int64_t i = 0; i < batch.rows(); ++i)
@@ -37,14 +34,15 @@ template <typename Real> Error Model<Real>::forward(const Batch &batch) {
     state.resize(batch.rows(), shape.dModel);
     shards.forEach(batch.rows(),
                    [&](Shards::Range rows) { layer.formQueries(all, rows); });
-    if (Error error =
+    if (Status status =
             attention.forward(batch, table(), scalesOf(all, layer.slots),
-                              layer.queries, layer.attended))
-      return error;
+                              layer.queries, layer.attended);
+        !status.ok())
+      return status;
     shards.forEach(batch.rows(),
                    [&](Shards::Range rows) { layer.finish(all, rows, state); });
   }
-  return Error::success();
+  return Status();
 }
 
 template <typename Real>
@@ -72,16 +70,17 @@ double Model<Real>::head(const Batch &batch, Real scale) {
 }
 
 template <typename Real>
-Error Model<Real>::layerBackward(const Batch &batch, Layer<Real> &layer) {
+Status Model<Real>::layerBackward(const Batch &batch, Layer<Real> &layer) {
   const Real *all = parameters.data();
   shards.forEach(batch.rows(), [&](Shards::Range rows) {
     layer.finishBackward(all, rows, dState, partial[size_t(rows.shard)].data());
   });
   Scales scales = scalesOf(all, layer.slots);
   auto &own = attentionGradients;
-  if (Error error = attention.backward(batch, table(), scales, layer.queries,
-                                       layer.attended, layer.dSignals, own))
-    return error;
+  if (Status status = attention.backward(batch, table(), scales, layer.queries,
+                                         layer.attended, layer.dSignals, own);
+      !status.ok())
+    return status;
   shards.forEach(batch.rows(), [&](Shards::Range rows) {
     layer.formQueriesBackward(all, rows, own.queries, dState,
                               partial[size_t(rows.shard)].data());
@@ -92,7 +91,7 @@ Error Model<Real>::layerBackward(const Batch &batch, Layer<Real> &layer) {
   for (size_t i = 0; i < own.gammas.size(); ++i)
     view(whole, layer.slots.gammas)(int64_t(i)) =
         Real(own.gammas[i] * scales.dGammas[i]);
-  return Error::success();
+  return Status();
 }
 
 template <typename Real> void Model<Real>::lookupBackward(const Batch &batch) {
@@ -101,13 +100,13 @@ template <typename Real> void Model<Real>::lookupBackward(const Batch &batch) {
     dTable.row(batch.idOf(i)) += dState.row(i);
 }
 
-template <typename Real> Error Model<Real>::backward(const Batch &batch) {
+template <typename Real> Status Model<Real>::backward(const Batch &batch) {
   partial.back().setZero(parameters.size());
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
-    if (Error error = layerBackward(batch, *layer))
-      return error;
+    if (Status status = layerBackward(batch, *layer); !status.ok())
+      return status;
   lookupBackward(batch);
-  return Error::success();
+  return Status();
 }
 
 template <typename Real> void Model<Real>::sumShards(Vector<Real> &gradient) {
@@ -120,29 +119,28 @@ template <typename Real> void Model<Real>::sumShards(Vector<Real> &gradient) {
   });
 }
 
-template <typename Real>
-Expected<double> Model<Real>::loss(const Batch &batch) {
-  if (Error error = forward(batch))
-    return error;
+template <typename Real> Result<double> Model<Real>::loss(const Batch &batch) {
+  if (Status status = forward(batch); !status.ok())
+    return status;
   return head(batch, 0) / double(batch.rows());
 }
 
 template <typename Real>
-Expected<double> Model<Real>::lossAndGradient(const Batch &batch,
-                                              Vector<Real> &gradient) {
-  if (Error error = forward(batch))
-    return error;
+Result<double> Model<Real>::lossAndGradient(const Batch &batch,
+                                            Vector<Real> &gradient) {
+  if (Status status = forward(batch); !status.ok())
+    return status;
   double sum = head(batch, Real(1.0 / double(batch.rows())));
-  if (Error error = backward(batch))
-    return error;
+  if (Status status = backward(batch); !status.ok())
+    return status;
   sumShards(gradient);
   return sum / double(batch.rows());
 }
 
 template <typename Real>
-Expected<Matrix<Real>> Model<Real>::logits(const Batch &batch) {
-  if (Error error = forward(batch))
-    return error;
+Result<Matrix<Real>> Model<Real>::logits(const Batch &batch) {
+  if (Status status = forward(batch); !status.ok())
+    return status;
   return headLogits(parameters.data(), layout, state);
 }
 

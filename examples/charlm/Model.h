@@ -22,14 +22,13 @@ public:
         uint64_t seed);
 
   /// Mean loss of the targets in nats.
-  llvm::Expected<double> loss(const Batch &batch);
+  Result<double> loss(const Batch &batch);
 
   /// The same, and its gradient by all parameters, written to `gradient`.
-  llvm::Expected<double> lossAndGradient(const Batch &batch,
-                                         Vector<Real> &gradient);
+  Result<double> lossAndGradient(const Batch &batch, Vector<Real> &gradient);
 
   /// [rows, vocab]: scores of the id that follows each row.
-  llvm::Expected<Matrix<Real>> logits(const Batch &batch);
+  Result<Matrix<Real>> logits(const Batch &batch);
 
   Scales scales(int64_t layer) const {
     return scalesOf(parameters.data(), layout.layers[size_t(layer)]);
@@ -44,12 +43,12 @@ private:
     return view(std::as_const(parameters).data(), layout.table);
   }
   /// All layers; the result is in `state`.
-  llvm::Error forward(const Batch &batch);
+  Status forward(const Batch &batch);
   /// From `state` to the sum of the losses. Where `scale` is not 0, also
   /// dState and the shards' gradients, of the sum times `scale`.
   double head(const Batch &batch, Real scale);
-  llvm::Error backward(const Batch &batch);
-  llvm::Error layerBackward(const Batch &batch, Layer<Real> &layer);
+  Status backward(const Batch &batch);
+  Status layerBackward(const Batch &batch, Layer<Real> &layer);
   /// The lookup's share: row i is table[id].
   void lookupBackward(const Batch &batch);
   void sumShards(Vector<Real> &gradient);

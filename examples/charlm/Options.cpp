@@ -9,10 +9,10 @@
 #include "examples/charlm/Options.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 #include <cmath>
 
-using llvm::Error;
 using llvm::StringRef;
 
 namespace raytention::charlm {
@@ -22,50 +22,50 @@ namespace {
 /// One option with a value: how it is spelled and where the value goes.
 struct Option {
   StringRef name, valueName, help;
-  std::function<Error(StringRef name, StringRef value, Options &)> store;
+  std::function<Status(StringRef name, StringRef value, Options &)> store;
 };
 
 } // namespace
 
-static Error wrong(StringRef name, const llvm::Twine &expected, StringRef got) {
-  return llvm::createStringError(name + ": expected " + expected + ", got '" +
-                                 got + "'");
+static Status wrong(StringRef name, const llvm::Twine &expected,
+                    StringRef got) {
+  return wrongInput(name + ": expected " + expected + ", got '" + got + "'");
 }
 
-static Error parsePath(StringRef name, StringRef value, std::string &out) {
+static Status parsePath(StringRef name, StringRef value, std::string &out) {
   if (value.empty())
     return wrong(name, "a path", value);
   out = value.str();
-  return Error::success();
+  return Status();
 }
 
 template <typename T>
-static Error parseInt(StringRef name, StringRef value, int64_t low,
-                      int64_t high, T &out) {
+static Status parseInt(StringRef name, StringRef value, int64_t low,
+                       int64_t high, T &out) {
   int64_t number;
   if (value.getAsInteger(10, number) || number < low || number > high)
     return wrong(name,
                  "an integer in " + llvm::Twine(low) + ".." + llvm::Twine(high),
                  value);
   out = T(number);
-  return Error::success();
+  return Status();
 }
 
-static Error parseFloat(StringRef name, StringRef value, int64_t high,
-                        double &out) {
+static Status parseFloat(StringRef name, StringRef value, int64_t high,
+                         double &out) {
   double number;
   if (value.empty() || value.getAsDouble(number) ||
       !(number >= 0 && number <= double(high)))
     return wrong(name, "a number in 0.." + llvm::Twine(high), value);
   out = number;
-  return Error::success();
+  return Status();
 }
 
-static Error storeSeed(StringRef name, StringRef value, Options &options) {
+static Status storeSeed(StringRef name, StringRef value, Options &options) {
   if (value.getAsInteger(10, options.train.seed))
     return wrong(name, "an integer in 0..2^64-1", value);
   options.generate.seed = options.train.seed;
-  return Error::success();
+  return Status();
 }
 
 static llvm::ArrayRef<Option> allOptions() {
@@ -119,7 +119,7 @@ static llvm::ArrayRef<Option> allOptions() {
   return table;
 }
 
-llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> args) {
+Result<Options> parseOptions(llvm::ArrayRef<const char *> args) {
   Options options;
   for (size_t i = 0; i < args.size(); ++i) {
     StringRef argument = args[i];
@@ -131,20 +131,20 @@ llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> args) {
     const Option *option = llvm::find_if(
         allOptions(), [&](const Option &known) { return known.name == name; });
     if (option == allOptions().end())
-      return llvm::createStringError("expected an option (charlm --help lists "
-                                     "them), got '" +
-                                     argument + "'");
+      return wrongInput("expected an option (charlm --help lists "
+                        "them), got '" +
+                        argument + "'");
     if (!argument.contains('=')) {
       if (i + 1 == args.size())
-        return llvm::createStringError(name + ": expected a value (" +
-                                       option->valueName + "), got none");
+        return wrongInput(name + ": expected a value (" + option->valueName +
+                          "), got none");
       value = args[++i];
     }
-    if (Error error = option->store(name, value, options))
-      return error;
+    if (Status status = option->store(name, value, options); !status.ok())
+      return status;
   }
   if (options.textPath.empty())
-    return llvm::createStringError("--text: expected a file, got none");
+    return wrongInput("--text: expected a file, got none");
   options.generate.context = options.train.context;
   return options;
 }

@@ -28,7 +28,7 @@ struct Options {
 /// Parses the arguments after the program's name; an error is one line with
 /// expected and got. As in `rt`, it is not llvm::cl, whose options stand beside
 /// those of LLVM itself and which prints messages of its own.
-llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> args);
+Result<Options> parseOptions(llvm::ArrayRef<const char *> args);
 
 void printHelp(llvm::raw_ostream &os);
 

@@ -15,15 +15,13 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
-using llvm::Error;
-using llvm::Expected;
 using llvm::formatv;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
 namespace raytention::charlm {
 
-Expected<std::unique_ptr<Model<float>>>
+Result<std::unique_ptr<Model<float>>>
 makeModel(const Options &options, const Corpus &corpus, Shards &shards) {
   ModelShape shape;
   shape.vocab = corpus.vocab();
@@ -34,10 +32,9 @@ makeModel(const Options &options, const Corpus &corpus, Shards &shards) {
   // order of the last few characters matters most.
   shape.gammas = {0.99, 0.5, 0.7, 0.9, 0.2};
   shape.tau = 5;
-  auto attention = AttentionBlock<float>::compile(shape, options.train.context,
-                                                  /*backward=*/true);
+  auto attention = AttentionBlock<float>::compile(shape, /*backward=*/true);
   if (!attention)
-    return attention.takeError();
+    return attention.status();
   shape.signals = (*attention)->signalWidth();
   return std::make_unique<Model<float>>(
       std::move(shape),
@@ -97,8 +94,8 @@ static void printResult(double baseline, double loss, raw_ostream &os) {
 // What is written
 //===----------------------------------------------------------------------===//
 
-static Error writeFile(StringRef folder, StringRef name,
-                       llvm::function_ref<void(raw_ostream &)> body) {
+static Status writeFile(StringRef folder, StringRef name,
+                        llvm::function_ref<void(raw_ostream &)> body) {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
   std::error_code code;
@@ -110,18 +107,18 @@ static Error writeFile(StringRef folder, StringRef name,
     os.clear_error();
   }
   if (code)
-    return llvm::createStringError("--out: expected to write '" + path.str() +
-                                   "', got: " + code.message());
-  return Error::success();
+    return wrongInput("--out: expected to write '" + path.str() +
+                      "', got: " + code.message());
+  return Status();
 }
 
-static Error makeFolder(const std::string &path) {
+static Status makeFolder(const std::string &path) {
   if (path.empty())
-    return Error::success();
+    return Status();
   if (std::error_code code = llvm::sys::fs::create_directories(path))
-    return llvm::createStringError("--out: expected a folder at '" + path +
-                                   "', got: " + code.message());
-  return Error::success();
+    return wrongInput("--out: expected a folder at '" + path +
+                      "', got: " + code.message());
+  return Status();
 }
 
 /// A line break stands before every speech, so it is where the text starts.
@@ -132,17 +129,17 @@ static std::vector<int32_t> promptOf(const Corpus &corpus) {
               : int32_t(newline - corpus.alphabet.begin())};
 }
 
-static Error writeText(const Options &options, const Corpus &corpus,
-                       Model<float> &model, raw_ostream &os) {
+static Status writeText(const Options &options, const Corpus &corpus,
+                        Model<float> &model, raw_ostream &os) {
   if (options.generate.count == 0)
-    return Error::success();
+    return Status();
   auto ids = generate(model, promptOf(corpus), options.generate);
   if (!ids)
-    return ids.takeError();
+    return ids.status();
   std::string text = corpus.textOf(*ids);
   os << "\n" << text << "\n";
   if (options.outPath.empty())
-    return Error::success();
+    return Status();
   return writeFile(options.outPath, "sample.txt",
                    [&](raw_ostream &file) { file << text << "\n"; });
 }
@@ -151,13 +148,13 @@ static Error writeText(const Options &options, const Corpus &corpus,
 // The program
 //===----------------------------------------------------------------------===//
 
-static Expected<Corpus> loadFor(const Options &options) {
-  Expected<Corpus> corpus = loadCorpus(options.textPath);
+static Result<Corpus> loadFor(const Options &options) {
+  Result<Corpus> corpus = loadCorpus(options.textPath);
   if (!corpus)
-    return corpus.takeError();
+    return corpus.status();
   int64_t least = 2 * (options.train.context + 2);
   if (corpus->ids.size() < size_t(least))
-    return llvm::createStringError(
+    return wrongInput(
         formatv("--text: expected at least {0} bytes for a context of {1}, got "
                 "{2}",
                 least, options.train.context, corpus->ids.size())
@@ -171,16 +168,16 @@ static double scoreTrigram(const Trigram &trigram, const Corpus &corpus) {
       llvm::ArrayRef<int32_t>(corpus.ids).drop_front(size_t(corpus.split - 2)));
 }
 
-static Error program(const Options &options, raw_ostream &os) {
-  Expected<Corpus> corpus = loadFor(options);
+static Status program(const Options &options, raw_ostream &os) {
+  Result<Corpus> corpus = loadFor(options);
   if (!corpus)
-    return corpus.takeError();
-  if (Error error = makeFolder(options.outPath))
-    return error;
+    return corpus.status();
+  if (Status status = makeFolder(options.outPath); !status.ok())
+    return status;
   Shards shards(options.threads);
   auto model = makeModel(options, *corpus, shards);
   if (!model)
-    return model.takeError();
+    return model.status();
   Trigram trigram = Trigram::fit(corpus->training(), corpus->vocab());
   double baseline = scoreTrigram(trigram, *corpus);
   printStart(*corpus, trigram, baseline, **model, os);
@@ -189,35 +186,35 @@ static Error program(const Options &options, raw_ostream &os) {
   auto curve =
       trainer.run([&](const CurvePoint &point) { printPoint(point, os); });
   if (!curve)
-    return curve.takeError();
+    return curve.status();
   auto windows = scoringBatches(corpus->ids, corpus->split,
                                 options.train.context, options.train.sequences,
                                 /*stride=*/1);
-  Expected<double> loss = meanLoss(**model, windows);
+  Result<double> loss = meanLoss(**model, windows);
   if (!loss)
-    return loss.takeError();
+    return loss.status();
   printResult(baseline, *loss, os);
   printScales(**model, "after", os);
   if (!options.outPath.empty())
-    if (Error error =
-            writeFile(options.outPath, "curve.svg", [&](raw_ostream &file) {
-              plotCurve(*curve, baseline, file);
-            }))
-      return error;
+    if (Status status = writeFile(
+            options.outPath, "curve.svg",
+            [&](raw_ostream &file) { plotCurve(*curve, baseline, file); });
+        !status.ok())
+      return status;
   return writeText(options, *corpus, **model, os);
 }
 
 int runCharLm(llvm::ArrayRef<const char *> args, raw_ostream &out,
               raw_ostream &err) {
-  Expected<Options> options = parseOptions(args);
+  Result<Options> options = parseOptions(args);
   if (options && options->help) {
     printHelp(out);
     return 0;
   }
-  Error error = options ? program(*options, out) : options.takeError();
-  if (!error)
+  Status status = options ? program(*options, out) : options.status();
+  if (status.ok())
     return 0;
-  err << "charlm: error: " << llvm::toString(std::move(error)) << "\n";
+  err << "charlm: error: " << status.message() << "\n";
   return 2;
 }
 

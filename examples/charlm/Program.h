@@ -14,7 +14,7 @@
 namespace raytention::charlm {
 
 /// The model that the options and the text ask for, compiled.
-llvm::Expected<std::unique_ptr<Model<float>>>
+Result<std::unique_ptr<Model<float>>>
 makeModel(const Options &options, const Corpus &corpus, Shards &shards);
 
 /// The whole program after its name; returns the exit code.

@@ -13,8 +13,6 @@
 
 namespace raytention::charlm {
 
-using llvm::Expected;
-
 double rateAt(const TrainOptions &options, int64_t step, double progress) {
   constexpr double warmup = 50, lowest = 0.1, pi = 3.141592653589793;
   double rise = std::min(1.0, double(step + 1) / warmup);
@@ -22,13 +20,13 @@ double rateAt(const TrainOptions &options, int64_t step, double progress) {
   return options.rate * rise * (lowest + (1 - lowest) * fall);
 }
 
-Expected<double> meanLoss(Model<float> &model, llvm::ArrayRef<Batch> batches) {
+Result<double> meanLoss(Model<float> &model, llvm::ArrayRef<Batch> batches) {
   double sum = 0;
   int64_t rows = 0;
   for (const Batch &batch : batches) {
-    Expected<double> loss = model.loss(batch);
+    Result<double> loss = model.loss(batch);
     if (!loss)
-      return loss.takeError();
+      return loss.status();
     sum += *loss * double(batch.rows());
     rows += batch.rows();
   }
@@ -48,18 +46,18 @@ double Trainer::progress() const {
   return std::min(done, 1.0);
 }
 
-Expected<double> Trainer::step(double progress) {
+Result<double> Trainer::step(double progress) {
   Batch batch = randomBatch(corpus.training(), options.sequences,
                             options.context, random);
-  Expected<double> loss = model.lossAndGradient(batch, gradient);
+  Result<double> loss = model.lossAndGradient(batch, gradient);
   if (!loss)
-    return loss.takeError();
+    return loss.status();
   adam.step(model.parameters, gradient, rateAt(options, steps, progress));
   ++steps;
   return loss;
 }
 
-Expected<std::vector<CurvePoint>>
+Result<std::vector<CurvePoint>>
 Trainer::run(const std::function<void(const CurvePoint &)> &report) {
   constexpr int64_t points = 20, stride = 8;
   auto windows = scoringBatches(corpus.ids, corpus.split, options.context,
@@ -68,17 +66,17 @@ Trainer::run(const std::function<void(const CurvePoint &)> &report) {
   double sum = 0;
   int64_t since = 0, next = 1;
   for (double done = 0; done < 1;) {
-    Expected<double> loss = step(done);
+    Result<double> loss = step(done);
     if (!loss)
-      return loss.takeError();
+      return loss.status();
     sum += *loss;
     ++since;
     done = progress();
     if (done * points < double(next))
       continue;
-    Expected<double> validation = meanLoss(model, windows);
+    Result<double> validation = meanLoss(model, windows);
     if (!validation)
-      return validation.takeError();
+      return validation.status();
     curve.push_back({steps, sum / double(since), *validation, seconds()});
     report(curve.back());
     sum = 0;

@@ -39,8 +39,7 @@ struct CurvePoint {
 double rateAt(const TrainOptions &options, int64_t step, double progress);
 
 /// Mean loss over batches in nats per character.
-llvm::Expected<double> meanLoss(Model<float> &model,
-                                llvm::ArrayRef<Batch> batches);
+Result<double> meanLoss(Model<float> &model, llvm::ArrayRef<Batch> batches);
 
 /// Trains a model on the corpus.
 class Trainer {
@@ -48,11 +47,11 @@ public:
   Trainer(Model<float> &model, const Corpus &corpus, TrainOptions options);
 
   /// Trains to the end and calls `report` for each point, twenty or so.
-  llvm::Expected<std::vector<CurvePoint>>
+  Result<std::vector<CurvePoint>>
   run(const std::function<void(const CurvePoint &)> &report);
 
   /// One step; returns the loss of its batch.
-  llvm::Expected<double> step(double progress);
+  Result<double> step(double progress);
 
 private:
   using Clock = std::chrono::steady_clock;

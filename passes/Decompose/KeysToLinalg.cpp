@@ -110,25 +110,22 @@ private:
       slices.push_back(tensor::ExtractSliceOp::create(builder, loc, input,
                                                       offsets, sizes, strides));
     }
-    Value sum = addAll(builder, loc, loop.getRegionIterArgs()[0],
-                       partial(builder, slices));
+    Value sum = addTo(builder, loc, loop.getRegionIterArgs()[0],
+                      partial(builder, slices));
     scf::YieldOp::create(builder, loc, sum);
     return loop.getResult(0);
   }
 
-  /// `a + b`, element by element.
-  static Value addAll(OpBuilder &builder, Location loc, Value a, Value b) {
-    auto type = cast<RankedTensorType>(a.getType());
-    SmallVector<int64_t> axes =
-        llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    SmallVector<unsigned> loops(axes.begin(), axes.end());
-    Value empty =
-        makeEmpty(builder, loc, type, getSizes(builder, loc, a, axes));
-    return buildGeneric(builder, loc, type.getRank(), {{a, loops}, {b, loops}},
-                        {empty, loops},
+  /// `sum + part`, element by element, in place of the sum: what a loop carries
+  /// has to stay one buffer.
+  static Value addTo(OpBuilder &builder, Location loc, Value sum, Value part) {
+    auto type = cast<RankedTensorType>(sum.getType());
+    auto loops = llvm::to_vector(llvm::seq<unsigned>(0, type.getRank()));
+    return buildGeneric(builder, loc, type.getRank(), {{part, loops}},
+                        {sum, loops},
                         [](OpBuilder &b, Location loc, ValueRange args) {
                           ElementBuilder e(b, loc, args[0].getType());
-                          return e.add(args[0], args[1]);
+                          return e.add(args[1], args[0]);
                         });
   }
 

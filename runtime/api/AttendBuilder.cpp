@@ -81,7 +81,7 @@ static ScheduleAttr makeSchedule(MLIRContext *context,
 
 llvm::Expected<Schedules>
 raytention::buildSchedules(ArrayAttr channels, const AttentionSpec &spec,
-                           const CompileOptions &options) {
+                           const CompileOptions &options, int64_t numKeys) {
   SweepLayout layout = SweepLayout::get(channels);
   WorkspaceProblem problem;
   problem.dModel = spec.dModel;
@@ -89,7 +89,7 @@ raytention::buildSchedules(ArrayAttr channels, const AttentionSpec &spec,
   problem.numWeighted = layout.numWeighted;
   for (SweepKind kind : {SweepKind::Score, SweepKind::Reduce})
     problem.numFields += layout.numFloats(kind) + layout.numInts(kind);
-  problem.maxKeys = options.maxKeys;
+  problem.numKeys = numKeys;
   problem.cap = options.workspaceCap;
   problem.backward = options.backward;
   auto chosen = chooseSchedule(problem, options.schedule);

@@ -32,6 +32,9 @@ constexpr llvm::StringLiteral kBackwardScheduleName = "rt.backward_schedule";
 struct Schedules {
   ScheduleAttr forward, backward;
 
+  bool operator==(const Schedules &other) const {
+    return forward == other.forward && backward == other.backward;
+  }
   /// Puts them on the function.
   void set(mlir::Operation *func) const;
 };
@@ -41,10 +44,12 @@ struct Schedules {
 llvm::Expected<mlir::ArrayAttr> buildChannels(mlir::MLIRContext &context,
                                               const AttentionSpec &spec);
 
-/// The default schedules for `channels` on the CPU under the options.
+/// The default schedules for `channels` and `numKeys` keys, 0: not known, on
+/// the CPU under the options.
 llvm::Expected<Schedules> buildSchedules(mlir::ArrayAttr channels,
                                          const AttentionSpec &spec,
-                                         const CompileOptions &options);
+                                         const CompileOptions &options,
+                                         int64_t numKeys);
 
 /// A module with @attend(queries, table, ids, tau, gammas, offset, lengths) ->
 /// (signals, norm, indices), and log_sums where they are saved for a gradient;

@@ -8,11 +8,11 @@
 
 #include "raytention/Attention.h"
 #include "runtime/api/CompiledAttention.h"
-#include "runtime/api/Compiler.h"
+#include "runtime/api/StatusError.h"
 #include "runtime/support/Crew.h"
 #include "runtime/support/FloatEnvironment.h"
 
-#include <chrono>
+#include <limits>
 
 using namespace llvm;
 using namespace raytention;
@@ -24,9 +24,10 @@ static Error checkOptions(const CompileOptions &options) {
     return createStringError("expected a workspace cap >= 0 bytes, got " +
                              Twine(options.workspaceCap));
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (options.maxKeys < 0 || options.maxKeys > most)
-    return createStringError("expected a longest sequence in [0, " +
-                             Twine(most) + "], got " + Twine(options.maxKeys));
+  if (options.expectedKeys < 0 || options.expectedKeys > most)
+    return createStringError("expected a number of expected keys in [0, " +
+                             Twine(most) + "], got " +
+                             Twine(options.expectedKeys));
   return Error::success();
 }
 
@@ -36,27 +37,38 @@ compileModuleOrSpec(const AttentionSpec &spec, const CompileOptions &options,
   // LLVM and MLIR have locks and tables that are one per process.
   ForkGuard guard;
   FloatEnvironment environment;
-  using Clock = std::chrono::steady_clock;
-  auto start = Clock::now();
   if (Error error = checkOptions(options))
     return error;
-  Expected<CompiledModule> module = compileAttend(spec, options, text);
-  if (!module)
-    return module.takeError();
-  std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-  return std::make_unique<CompiledAttention>(spec, std::move(*module),
-                                             elapsed.count());
+  auto variants = text ? Variants::compile(*text, spec, options)
+                       : Variants::compile(spec, options);
+  if (!variants)
+    return variants.takeError();
+  return std::make_unique<CompiledAttention>(spec, std::move(*variants));
 }
 
-Expected<std::unique_ptr<Attention>>
+Result<std::unique_ptr<Attention>>
 Attention::compile(const AttentionSpec &spec, const CompileOptions &options) {
-  return compileModuleOrSpec(spec, options, nullptr);
+  return toResult(compileModuleOrSpec(spec, options, nullptr));
 }
 
-Expected<std::unique_ptr<Attention>>
-Attention::compileModule(StringRef mlirText, const AttentionSpec &spec,
+Result<std::unique_ptr<Attention>>
+Attention::compileModule(std::string_view mlirText, const AttentionSpec &spec,
                          const CompileOptions &options) {
-  return compileModuleOrSpec(spec, options, &mlirText);
+  StringRef text = mlirText;
+  return toResult(compileModuleOrSpec(spec, options, &text));
+}
+
+Result<RunReport> CompiledAttention::run(const Inputs &inputs,
+                                         const Outputs &outputs, int threads) {
+  return toResult(runForward(inputs, outputs, threads));
+}
+
+Result<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
+                                                 const Residuals &residuals,
+                                                 const void *dSignals,
+                                                 const Gradients &gradients,
+                                                 int threads) {
+  return toResult(runGradient(inputs, residuals, dSignals, gradients, threads));
 }
 
 std::vector<std::string> raytention::defaultChannels() {

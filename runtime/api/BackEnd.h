@@ -12,6 +12,7 @@
 #include "raytention/Attention.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
 
 namespace raytention {
 
@@ -56,6 +57,8 @@ public:
   /// Sets the number of workers of later calls (0: all cores) and says how many
   /// it is known to be; a call's report has the last word.
   virtual int chooseThreads(int threads) = 0;
+  /// Takes over the workers of code of the same kind that runs no longer.
+  virtual void takeWorkers(BackEnd &other) {}
   /// Runs and waits. Errors, one line each: more workspace is needed than the
   /// cap of the options allows; memory is missing; what the code found wrong.
   /// `numKeys` is for their messages.

@@ -10,6 +10,7 @@
 
 #include "dialect/RayTention/RayTention.h"
 #include "dialect/RayTention/SweepLayout.h"
+#include "runtime/api/StatusError.h"
 #include "runtime/support/Crew.h"
 
 using namespace mlir;
@@ -38,11 +39,11 @@ private:
 };
 } // namespace
 
-llvm::Expected<OutputForm> raytention::channelForm(llvm::StringRef channel) {
+Result<OutputForm> raytention::channelForm(std::string_view channel) {
   Registry registry;
   llvm::Expected<ChannelInterface> parsed = registry.parse(channel);
   if (!parsed)
-    return parsed.takeError();
+    return toStatus(parsed.takeError());
   switch (parsed->getForm()) {
   case ChannelForm::Weighted:
     return OutputForm::Weighted;
@@ -54,14 +55,14 @@ llvm::Expected<OutputForm> raytention::channelForm(llvm::StringRef channel) {
   llvm_unreachable("every form is listed");
 }
 
-llvm::Expected<long double> raytention::largestScalar(llvm::StringRef channel,
-                                                      long double distance,
-                                                      long double score,
-                                                      long double tau) {
+Result<long double> raytention::largestScalar(std::string_view channel,
+                                              long double distance,
+                                              long double score,
+                                              long double tau) {
   Registry registry;
   llvm::Expected<ChannelInterface> parsed = registry.parse(channel);
   if (!parsed)
-    return parsed.takeError();
+    return toStatus(parsed.takeError());
   return parsed->getLargestValue(distance, score, tau);
 }
 

@@ -11,6 +11,8 @@
 
 #include "raytention/Attention.h"
 
+#include "llvm/Support/Error.h"
+
 namespace raytention {
 
 /// Checks everything that a run reads except the elements of queries and

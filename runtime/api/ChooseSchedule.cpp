@@ -8,8 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/ChooseSchedule.h"
+#include "runtime/api/StatusError.h"
 
 #include "llvm/ADT/Twine.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -92,7 +94,7 @@ int64_t raytention::estimateWorkspace(const WorkspaceProblem &problem,
   elements += problem.numWeighted * tile * width; // sums
   elements += problem.numFields * tile;           // states
   if (schedule.keepScores)
-    elements += tile * roundUp(problem.maxKeys, schedule.keyChunk);
+    elements += tile * roundUp(problem.numKeys, schedule.keyChunk);
   if (problem.backward)
     elements = std::max(elements, countBackward(problem, schedule));
   Count bytes = elements * problem.elementBytes;
@@ -128,7 +130,7 @@ static Error checkWanted(const WorkspaceProblem &problem,
     return createStringError("expected one key range in family stored, got "
                              "split keys " +
                              Twine(wanted.splitKeys));
-  return checkSize("a longest sequence", problem.maxKeys, 0);
+  return Error::success();
 }
 
 /// Takes the next smaller step that `wanted` leaves open; false at the end.
@@ -150,8 +152,8 @@ static bool shrink(ChosenSchedule &schedule, const Schedule &wanted) {
 
 int64_t raytention::estimateStoredRow(const WorkspaceProblem &problem) {
   Count pairs = Count(problem.numWeighted) + 2;
-  Count row = problem.backward ? pairs * problem.maxKeys
-                               : Count(problem.maxKeys) + problem.numFields;
+  Count row = problem.backward ? pairs * problem.numKeys
+                               : Count(problem.numKeys) + problem.numFields;
   return (row * problem.elementBytes).get();
 }
 
@@ -164,8 +166,11 @@ static constexpr int64_t kNarrowestStored = 640;
 static int64_t chooseQueryChunk(const WorkspaceProblem &problem,
                                 const ChosenSchedule &schedule) {
   int64_t rows = problem.cap / std::max<int64_t>(1, estimateStoredRow(problem));
-  rows = std::min(rows, kMostStoredRows);
-  return std::max(rows / schedule.queryTile, int64_t(1)) * schedule.queryTile;
+  int64_t tiles = std::min(rows, kMostStoredRows) / schedule.queryTile;
+  // Fewer than the most are a power of two: few variants for any length.
+  if (rows < kMostStoredRows)
+    tiles = llvm::bit_floor(static_cast<uint64_t>(tiles));
+  return std::max(tiles, int64_t(1)) * schedule.queryTile;
 }
 
 ChosenSchedule
@@ -177,7 +182,7 @@ raytention::chooseBackwardSchedule(const WorkspaceProblem &problem,
                 wanted.scores != Schedule::Scores::Recompute &&
                 forward.splitKeys == 1;
   // Of how many keys, and so how large, pairs are must be known.
-  if (!isOpen || problem.dModel < kNarrowestStored || problem.maxKeys == 0)
+  if (!isOpen || problem.dModel < kNarrowestStored || problem.numKeys == 0)
     return schedule;
   schedule.isStored = true;
   schedule.queryChunk = chooseQueryChunk(problem, schedule);
@@ -197,9 +202,11 @@ raytention::chooseSchedule(const WorkspaceProblem &problem,
   int64_t smallest = estimateWorkspace(problem, schedule);
   while (estimateWorkspace(problem, schedule) > problem.cap) {
     if (!shrink(schedule, wanted))
-      return createStringError(
-          "expected a workspace cap of at least " + Twine(smallest) +
-          " bytes per worker for this attention, got " + Twine(problem.cap));
+      return makeError(StatusCode::ResourceLimit,
+                       "expected a workspace cap of at least " +
+                           Twine(smallest) +
+                           " bytes per worker for this attention, got " +
+                           Twine(problem.cap));
     smallest = std::min(smallest, estimateWorkspace(problem, schedule));
   }
   schedule.isStored = wanted.family == Schedule::Family::Stored;

@@ -12,6 +12,8 @@
 
 #include "raytention/Attention.h"
 
+#include "llvm/Support/Error.h"
+
 namespace raytention {
 
 /// What the bytes of a worker depend on.
@@ -20,7 +22,7 @@ struct WorkspaceProblem {
   int64_t elementBytes = 4; ///< of the accumulators
   int64_t numWeighted = 0;  ///< channels that sum keys
   int64_t numFields = 0;    ///< scalars of a row's states, both sweeps
-  int64_t maxKeys = 0;      ///< longest sequence; 0: any
+  int64_t numKeys = 0;      ///< of a sequence; 0: not known
   int64_t cap = 0;          ///< bytes
   bool backward = false;    ///< whether gradients are to fit too
 };
@@ -44,8 +46,9 @@ int64_t estimateWorkspace(const WorkspaceProblem &problem,
 int64_t estimateStoredRow(const WorkspaceProblem &problem);
 
 /// The schedule of the gradient beside that of the attention: family stored
-/// where rows are wide and the longest sequence is known, as it computes every
-/// product once, unless `wanted` names a family, key ranges or recomputed scores.
+/// where rows are wide and the number of keys is known, as it computes every
+/// product once, unless `wanted` names a family, key ranges or recomputed
+/// scores.
 ChosenSchedule chooseBackwardSchedule(const WorkspaceProblem &problem,
                                       const Schedule &wanted,
                                       const ChosenSchedule &forward);

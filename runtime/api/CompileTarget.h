@@ -29,10 +29,11 @@ public:
   /// Whether it streams over key chunks, by a schedule: then gradients read
   /// log-sums that the forward function saves.
   virtual bool isStreaming() const = 0;
-  /// Its schedules of an attention. Errors: sizes that do not fit it.
+  /// Its schedules of an attention for `numKeys` keys, 0: not known. Errors:
+  /// sizes that do not fit it.
   virtual llvm::Expected<Schedules>
   chooseSchedules(mlir::ArrayAttr channels, const AttentionSpec &spec,
-                  const CompileOptions &options) const = 0;
+                  const CompileOptions &options, int64_t numKeys) const = 0;
   /// The stages, in their order.
   virtual llvm::SmallVector<PipelineStage>
   getStages(const CompileOptions &options) const = 0;

@@ -10,7 +10,7 @@
 #define RAYTENTION_RUNTIME_API_COMPILEDATTENTION_H
 
 #include "raytention/Attention.h"
-#include "runtime/api/Compiler.h"
+#include "runtime/api/Variants.h"
 
 namespace raytention {
 
@@ -30,26 +30,38 @@ private:
 /// answered, the rest is handed to the compiled code.
 class CompiledAttention : public Attention {
 public:
-  CompiledAttention(AttentionSpec spec, CompiledModule module,
-                    double milliseconds)
-      : spec(std::move(spec)), module(std::move(module)),
-        milliseconds(milliseconds) {}
+  CompiledAttention(AttentionSpec spec, Variants variants)
+      : spec(std::move(spec)), variants(std::move(variants)) {}
 
-  llvm::Expected<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+  Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+                        int threads) override;
+  Result<RunReport> runBackward(const Inputs &inputs,
+                                const Residuals &residuals,
+                                const void *dSignals,
+                                const Gradients &gradients,
                                 int threads) override;
-  llvm::Expected<RunReport> runBackward(const Inputs &inputs,
-                                        const Residuals &residuals,
-                                        const void *dSignals,
-                                        const Gradients &gradients,
-                                        int threads) override;
 
-  int64_t signalWidth() const override { return module.signalWidth; }
-  int64_t numLogSums() const override { return module.numLogSums; }
-  int64_t numIndices() const override { return module.numIndices; }
-  double compileMs() const override { return milliseconds; }
-  std::string scheduleText() const override { return module.scheduleText; }
+  int64_t signalWidth() const override { return module().signalWidth; }
+  int64_t numLogSums() const override { return module().numLogSums; }
+  int64_t numIndices() const override { return module().numIndices; }
+  double compileMs() const override { return variants.compileMs(); }
+  std::string scheduleText() const override { return module().scheduleText; }
+  int numVariants() const override { return variants.size(); }
 
 private:
+  llvm::Expected<RunReport> runForward(const Inputs &inputs,
+                                       const Outputs &outputs, int threads);
+  llvm::Expected<RunReport>
+  runGradient(const Inputs &inputs, const Residuals &residuals,
+              const void *dSignals, const Gradients &gradients, int threads);
+  /// The current variant; all have the same sizes.
+  const CompiledModule &module() const { return variants.current(); }
+  /// The report of a run that has nothing to compute.
+  RunReport reportNothing(int threads) const;
+  /// Runs the variant for `numKeys` keys.
+  llvm::Expected<RunReport> call(BackEnd::Function function,
+                                 llvm::ArrayRef<CallArgument> arguments,
+                                 int64_t numKeys, int threads);
   int64_t outputBytes() const { return spec.dtype == DType::F64 ? 8 : 4; }
   void fillEmpty(const Inputs &inputs, const Outputs &outputs) const;
   void fillZero(const Inputs &inputs, const Gradients &gradients) const;
@@ -62,8 +74,7 @@ private:
                                            const int64_t *lengths) const;
 
   AttentionSpec spec;
-  CompiledModule module;
-  double milliseconds;
+  Variants variants;
 };
 
 } // namespace raytention

@@ -14,6 +14,7 @@
 #include "runtime/api/CompileTarget.h"
 #include "runtime/api/CompilerContext.h"
 #include "runtime/api/Signature.h"
+#include "runtime/api/StatusError.h"
 #include "runtime/support/Crew.h"
 #include "runtime/support/FloatEnvironment.h"
 
@@ -27,6 +28,9 @@
 using namespace mlir;
 using namespace raytention;
 
+/// Where the number of keys is not known, and where it is small.
+static constexpr int64_t kAnyKeys = 0, kFewKeys = 1;
+
 namespace {
 
 /// One attention on its way through the stages of its target.
@@ -38,9 +42,14 @@ public:
       : channels(channels), spec(spec), options(options),
         target(getCompileTarget(options.target)) {}
 
-  llvm::Error check() const { return target.check(options); }
+  llvm::Expected<Schedules> chooseSchedules(int64_t numKeys) const {
+    return target.chooseSchedules(channels, spec, options, numKeys);
+  }
+  /// Those for the expected number of keys; where there is none, or nothing
+  /// fits it, those for `otherwise`.
+  llvm::Expected<Schedules> chooseExpected(int64_t otherwise) const;
   /// The module of the spec, before any pass.
-  llvm::Error build();
+  llvm::Error build(const Schedules &schedules);
   /// The module of `text`, with a schedule where it is at a stage without one.
   llvm::Error parse(StringRef text);
   /// Runs the stages that the module still needs, up to and with `last`; empty:
@@ -71,12 +80,24 @@ private:
 // The module at its first stage
 //===----------------------------------------------------------------------===//
 
-llvm::Error Lowering::build() {
-  auto schedules = target.chooseSchedules(channels, spec, options);
-  if (!schedules)
-    return schedules.takeError();
+llvm::Expected<Schedules> Lowering::chooseExpected(int64_t otherwise) const {
+  if (options.expectedKeys == 0)
+    return chooseSchedules(otherwise);
+  auto expected = chooseSchedules(options.expectedKeys);
+  if (expected)
+    return expected;
+  auto fallback = chooseSchedules(otherwise);
+  if (!fallback) {
+    llvm::consumeError(fallback.takeError());
+    return expected;
+  }
+  llvm::consumeError(expected.takeError());
+  return fallback;
+}
+
+llvm::Error Lowering::build(const Schedules &schedules) {
   DiagnosticCapture diagnostics(channels.getContext());
-  module = buildAttendModule(channels, *schedules, spec, savesLogSums());
+  module = buildAttendModule(channels, schedules, spec, savesLogSums());
   if (failed(verify(*module)))
     return diagnostics.takeError("expected a valid attention");
   return llvm::Error::success();
@@ -98,7 +119,7 @@ llvm::Error Lowering::isolateSymbols() {
 llvm::Error Lowering::addSchedule(func::FuncOp func) {
   if (!target.isStreaming() || func->hasAttr(kScheduleName))
     return llvm::Error::success();
-  auto schedules = target.chooseSchedules(channels, spec, options);
+  auto schedules = chooseExpected(kAnyKeys);
   if (!schedules)
     return schedules.takeError();
   schedules->set(func);
@@ -202,25 +223,52 @@ llvm::Expected<CompiledModule> Lowering::compile() {
   return result;
 }
 
-llvm::Expected<CompiledModule>
-raytention::compileAttend(const AttentionSpec &spec,
-                          const CompileOptions &options,
-                          const StringRef *text) {
-  CompilerContext compiler;
-  auto channels = buildChannels(compiler.context, spec);
+llvm::Expected<std::unique_ptr<AttentionCompiler>>
+AttentionCompiler::create(const AttentionSpec &spec,
+                          const CompileOptions &options) {
+  std::unique_ptr<AttentionCompiler> created(
+      new AttentionCompiler(spec, options));
+  auto channels = buildChannels(created->compiler.context, spec);
   if (!channels)
     return channels.takeError();
-  Lowering lowering(*channels, spec, options);
-  if (llvm::Error error = lowering.check())
+  created->channels = *channels;
+  if (llvm::Error error = getCompileTarget(options.target).check(options))
     return error;
-  if (llvm::Error error = text ? lowering.parse(*text) : lowering.build())
+  return created;
+}
+
+llvm::Expected<Schedules>
+AttentionCompiler::chooseSchedules(int64_t numKeys) const {
+  return Lowering(channels, spec, options).chooseSchedules(numKeys);
+}
+
+llvm::Expected<Schedules> AttentionCompiler::chooseSchedules() const {
+  return Lowering(channels, spec, options).chooseExpected(kFewKeys);
+}
+
+llvm::Expected<CompiledModule>
+AttentionCompiler::compile(const Schedules &schedules) const {
+  Lowering lowering(channels, spec, options);
+  if (llvm::Error error = lowering.build(schedules))
+    return error;
+  auto compiled = lowering.compile();
+  // The spec was checked: what is refused now, no other spelling helps.
+  if (!compiled)
+    return withCode(compiled.takeError(), StatusCode::Unsupported);
+  return compiled;
+}
+
+llvm::Expected<CompiledModule>
+AttentionCompiler::compile(StringRef text) const {
+  Lowering lowering(channels, spec, options);
+  if (llvm::Error error = lowering.parse(text))
     return error;
   return lowering.compile();
 }
 
-llvm::Expected<std::string>
-raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
-                       StringRef stage) {
+static llvm::Expected<std::string> printText(const AttentionSpec &spec,
+                                             const CompileOptions &options,
+                                             StringRef stage) {
   ForkGuard guard;
   FloatEnvironment environment;
   CompileOptions target = options;
@@ -239,7 +287,10 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   if (!channels)
     return channels.takeError();
   Lowering lowering(*channels, spec, target);
-  if (llvm::Error error = lowering.build())
+  auto schedules = lowering.chooseExpected(kAnyKeys);
+  if (!schedules)
+    return schedules.takeError();
+  if (llvm::Error error = lowering.build(*schedules))
     return error;
   if (stage != "attention")
     if (llvm::Error error = lowering.runStages(stage))
@@ -248,4 +299,10 @@ raytention::printStage(const AttentionSpec &spec, const CompileOptions &options,
   llvm::raw_string_ostream stream(printed);
   lowering.print(stream);
   return printed;
+}
+
+Result<std::string> raytention::printStage(const AttentionSpec &spec,
+                                           const CompileOptions &options,
+                                           std::string_view stage) {
+  return toResult(printText(spec, options, stage));
 }

@@ -9,7 +9,9 @@
 #ifndef RAYTENTION_RUNTIME_API_COMPILER_H
 #define RAYTENTION_RUNTIME_API_COMPILER_H
 
+#include "runtime/api/AttendBuilder.h"
 #include "runtime/api/BackEnd.h"
+#include "runtime/api/CompilerContext.h"
 
 namespace raytention {
 
@@ -21,11 +23,31 @@ struct CompiledModule {
   bool savesLogSums = false; ///< the forward function has them as a result
 };
 
-/// Compiles the attention of `spec`, or the function @attend of `text` where
-/// that is not null. The first diagnostic is the error.
-llvm::Expected<CompiledModule> compileAttend(const AttentionSpec &spec,
-                                             const CompileOptions &options,
-                                             const llvm::StringRef *text);
+/// Compiles an attention, by one schedule or by several. Where a diagnostic is
+/// reported, the first one is the error.
+class AttentionCompiler {
+public:
+  static llvm::Expected<std::unique_ptr<AttentionCompiler>>
+  create(const AttentionSpec &spec, const CompileOptions &options);
+
+  /// The schedules for runs with `numKeys` keys; equal ones are the same
+  /// attributes.
+  llvm::Expected<Schedules> chooseSchedules(int64_t numKeys) const;
+  /// Those for the expected number of keys, or for few.
+  llvm::Expected<Schedules> chooseSchedules() const;
+  llvm::Expected<CompiledModule> compile(const Schedules &schedules) const;
+  /// The function @attend of a module of MLIR text.
+  llvm::Expected<CompiledModule> compile(llvm::StringRef text) const;
+
+private:
+  AttentionCompiler(const AttentionSpec &spec, const CompileOptions &options)
+      : spec(spec), options(options) {}
+
+  CompilerContext compiler;
+  AttentionSpec spec;
+  CompileOptions options;
+  mlir::ArrayAttr channels; ///< of the spec
+};
 
 } // namespace raytention
 

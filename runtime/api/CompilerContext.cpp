@@ -9,6 +9,7 @@
 #include "runtime/api/CompilerContext.h"
 #include "codegen/LlvmCpu/Jit.h"
 #include "codegen/Pipelines/Registration.h"
+#include "runtime/api/StatusError.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -36,8 +37,8 @@ DiagnosticCapture::DiagnosticCapture(MLIRContext *context)
       }) {}
 
 llvm::Error DiagnosticCapture::takeError(const llvm::Twine &otherwise) {
-  return llvm::createStringError(first.empty() ? otherwise
-                                               : llvm::Twine(first));
+  return first.empty() ? makeError(StatusCode::Internal, otherwise)
+                       : llvm::createStringError(first);
 }
 
 CompilerContext::CompilerContext() : context(MLIRContext::Threading::DISABLED) {

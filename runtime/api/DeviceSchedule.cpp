@@ -51,10 +51,11 @@ static Family getFamily(const DeviceProblem &problem, const Schedule &wanted) {
 
 llvm::Expected<ScheduleAttr>
 raytention::chooseDeviceSchedule(ArrayAttr channels, const AttentionSpec &spec,
-                                 const CompileOptions &options) {
+                                 const CompileOptions &options,
+                                 int64_t numKeys) {
   const Schedule &wanted = options.schedule;
   DeviceProblem problem{channels, spec.dModel, spec.dtype == DType::F64 ? 8 : 4,
-                        options.maxKeys, options.workspaceCap};
+                        numKeys, options.workspaceCap};
   Family family = getFamily(problem, wanted);
   if (llvm::Error error = checkWanted(wanted, family))
     return error;

@@ -12,14 +12,17 @@
 #include "dialect/RayTention/RayTention.h"
 #include "raytention/Attention.h"
 
+#include "llvm/Support/Error.h"
+
 namespace raytention {
 
 /// The schedule of an attention on a device that runs kernels: what the options
 /// say, else the device's default (codegen/Target/DeviceSchedule.h). Errors: an
 /// option that such a device does not follow.
-llvm::Expected<ScheduleAttr>
-chooseDeviceSchedule(mlir::ArrayAttr channels, const AttentionSpec &spec,
-                     const CompileOptions &options);
+llvm::Expected<ScheduleAttr> chooseDeviceSchedule(mlir::ArrayAttr channels,
+                                                  const AttentionSpec &spec,
+                                                  const CompileOptions &options,
+                                                  int64_t numKeys);
 
 } // namespace raytention
 

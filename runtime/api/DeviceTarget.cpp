@@ -16,6 +16,7 @@
 #include "runtime/api/CompilerContext.h"
 #include "runtime/api/DeviceCode.h"
 #include "runtime/api/DeviceSchedule.h"
+#include "runtime/api/StatusError.h"
 #include "runtime/device/Devices.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/simt/SimtDevice.h"
@@ -40,18 +41,20 @@ public:
 
   llvm::Error check(const CompileOptions &options) const override {
     if (options.backward)
-      return llvm::createStringError("target " + name +
-                                     ": expected no gradients, got backward, "
-                                     "which is not there yet; use target cpu");
+      return makeError(StatusCode::Unsupported,
+                       "target " + name +
+                           ": expected no gradients, got backward, "
+                           "which is not there yet; use target cpu");
     return checkMachine();
   }
 
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<Schedules>
-  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
-                  const CompileOptions &options) const override {
-    auto schedule = chooseDeviceSchedule(channels, spec, options);
+  llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
+                                            const AttentionSpec &spec,
+                                            const CompileOptions &options,
+                                            int64_t numKeys) const override {
+    auto schedule = chooseDeviceSchedule(channels, spec, options, numKeys);
     if (!schedule)
       return schedule.takeError();
     return Schedules{*schedule, {}};

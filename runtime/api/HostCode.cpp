@@ -10,6 +10,7 @@
 #include "passes/Pipelines/Passes.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/MemRefArgument.h"
+#include "runtime/api/StatusError.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -162,12 +163,12 @@ Error HostCode::checkWorkspace(const EntryPoint &entry, void **arguments,
   int64_t needed = entry.workspace ? entry.workspace(arguments) : 0;
   if (needed <= workspaceCap)
     return Error::success();
-  return createStringError(
-      "expected at most " + Twine(workspaceCap) +
-      " bytes of workspace per worker, got a need of " + Twine(needed) +
-      " for T = " + Twine(numKeys) +
-      "; compile with max_keys of at least T or with recomputed scores, use a "
-      "smaller query tile, or raise the cap");
+  return makeError(StatusCode::ResourceLimit,
+                   "expected at most " + Twine(workspaceCap) +
+                       " bytes of workspace per worker, got a need of " +
+                       Twine(needed) + " for T = " + Twine(numKeys) +
+                       "; give a schedule of recomputed scores or of a smaller "
+                       "query tile, or raise the cap");
 }
 
 Expected<RunReport> HostCode::call(Function function,

@@ -33,6 +33,9 @@ public:
 
   bool has(Function function) const override { return entry(function).run; }
   int chooseThreads(int threads) override;
+  void takeWorkers(BackEnd &other) override {
+    pool = std::move(static_cast<HostCode &>(other).pool);
+  }
   llvm::Expected<RunReport> call(Function function,
                                  llvm::ArrayRef<CallArgument> arguments,
                                  int64_t numKeys) override;

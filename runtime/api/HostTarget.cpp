@@ -58,10 +58,11 @@ class CpuTarget : public HostTarget {
 public:
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<Schedules>
-  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
-                  const CompileOptions &options) const override {
-    return buildSchedules(channels, spec, options);
+  llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
+                                            const AttentionSpec &spec,
+                                            const CompileOptions &options,
+                                            int64_t numKeys) const override {
+    return buildSchedules(channels, spec, options, numKeys);
   }
 
   SmallVector<PipelineStage>
@@ -97,9 +98,9 @@ public:
                                    "target reference, got stored");
   }
 
-  llvm::Expected<Schedules>
-  chooseSchedules(ArrayAttr, const AttentionSpec &,
-                  const CompileOptions &) const override {
+  llvm::Expected<Schedules> chooseSchedules(ArrayAttr, const AttentionSpec &,
+                                            const CompileOptions &,
+                                            int64_t) const override {
     return Schedules();
   }
 

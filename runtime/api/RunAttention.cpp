@@ -76,19 +76,37 @@ CompiledAttention::describeInputs(const Inputs &inputs, const Scalars &scalars,
           readArray(inputs.lengths ? inputs.lengths : lengths, 8, {b})};
 }
 
-Expected<RunReport> CompiledAttention::run(const Inputs &inputs,
-                                           const Outputs &outputs,
-                                           int threads) {
+RunReport CompiledAttention::reportNothing(int threads) const {
+  RunReport report;
+  report.threads = module().code->chooseThreads(threads);
+  return report;
+}
+
+Expected<RunReport> CompiledAttention::call(BackEnd::Function function,
+                                            ArrayRef<CallArgument> arguments,
+                                            int64_t numKeys, int threads) {
+  Expected<double> compileMs = variants.select(numKeys);
+  if (!compileMs)
+    return compileMs.takeError();
+  module().code->chooseThreads(threads);
+  Expected<RunReport> report =
+      module().code->call(function, arguments, numKeys);
+  if (report)
+    report->compileMs = *compileMs;
+  return report;
+}
+
+Expected<RunReport> CompiledAttention::runForward(const Inputs &inputs,
+                                                  const Outputs &outputs,
+                                                  int threads) {
   FloatEnvironment environment;
   if (Error error = checkInputs(spec, inputs, outputs, threads))
     return error;
-  RunReport report;
-  report.threads = module.code->chooseThreads(threads);
   if (inputs.batch == 0 || inputs.numQueries == 0)
-    return report;
+    return reportNothing(threads);
   if (inputs.numKeys == 0) {
     fillEmpty(inputs, outputs);
-    return report;
+    return reportNothing(threads);
   }
   auto lengths = makeLengths(inputs);
   if (!lengths)
@@ -101,9 +119,8 @@ Expected<RunReport> CompiledAttention::run(const Inputs &inputs,
       writeArray(outputs.signals, outputBytes(), {b, tq, signalWidth()}));
   arguments.push_back(writeArray(outputs.norm, outputBytes(), {b, tq}));
   arguments.push_back(writeArray(outputs.indices, 4, {b, tq, numIndices()}));
-  if (module.savesLogSums)
+  if (module().savesLogSums)
     arguments.push_back(
         writeArray(outputs.logSums, outputBytes(), {b, tq, numLogSums()}));
-  return module.code->call(BackEnd::Function::Forward, arguments,
-                           inputs.numKeys);
+  return call(BackEnd::Function::Forward, arguments, inputs.numKeys, threads);
 }

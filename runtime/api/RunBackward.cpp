@@ -28,23 +28,21 @@ void CompiledAttention::fillZero(const Inputs &inputs,
   fill(gradients.gammas, spec.numGammas);
 }
 
-Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
+Expected<RunReport> CompiledAttention::runGradient(const Inputs &inputs,
                                                    const Residuals &residuals,
                                                    const void *dSignals,
                                                    const Gradients &gradients,
                                                    int threads) {
   FloatEnvironment environment;
-  if (!module.code->has(BackEnd::Function::Backward))
+  if (!module().code->has(BackEnd::Function::Backward))
     return createStringError("expected an attention that was compiled with "
                              "gradients, got one without");
   if (Error error = checkBackward(spec, inputs, residuals, dSignals, gradients,
                                   numIndices(), numLogSums(), threads))
     return error;
-  RunReport report;
-  report.threads = module.code->chooseThreads(threads);
   if (inputs.batch == 0 || inputs.numQueries == 0 || inputs.numKeys == 0) {
     fillZero(inputs, gradients);
-    return report;
+    return reportNothing(threads);
   }
   auto lengths = makeLengths(inputs);
   if (!lengths)
@@ -63,13 +61,12 @@ Expected<RunReport> CompiledAttention::runBackward(const Inputs &inputs,
   add(readArray(residuals.signals, bytes, {b, tq, signalWidth()}));
   add(readArray(residuals.norm, bytes, {b, tq}));
   add(readArray(residuals.indices, 4, {b, tq, numIndices()}));
-  if (module.savesLogSums)
+  if (module().savesLogSums)
     add(readArray(residuals.logSums, bytes, {b, tq, numLogSums()}));
   add(readArray(dSignals, bytes, {b, tq, signalWidth()}));
   add(writeArray(gradients.queries, bytes, {b, tq, d}));
   add(writeArray(gradients.table, bytes, {inputs.vocab, d}));
   add(writeArray(gradients.tau, bytes, {}));
   add(writeArray(gradients.gammas, bytes, {n}));
-  return module.code->call(BackEnd::Function::Backward, arguments,
-                           inputs.numKeys);
+  return call(BackEnd::Function::Backward, arguments, inputs.numKeys, threads);
 }

@@ -12,6 +12,7 @@
 #include "raytention/Attention.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Error.h"
 
 namespace raytention {
 

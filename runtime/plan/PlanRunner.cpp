@@ -199,11 +199,13 @@ Error Run::execute() {
 static Error checkCap(const Plan &plan, const Commands &commands, int64_t cap) {
   if (commands.workspaceBytes <= cap)
     return Error::success();
-  return createStringError("plan " + plan.name + ": expected at most " +
-                           Twine(cap) + " bytes of workspace, got a need of " +
-                           Twine(commands.workspaceBytes) +
-                           "; use a smaller query chunk or tile, or raise the "
-                           "cap");
+  return createStringError(
+      std::make_error_code(std::errc::no_buffer_space),
+      "plan " + plan.name + ": expected at most " + Twine(cap) +
+          " bytes of workspace, got a need of " +
+          Twine(commands.workspaceBytes) +
+          "; use a smaller query chunk or tile, or raise the "
+          "cap");
 }
 
 Expected<PlanReport> PlanRunner::run(ArrayRef<RunArgument> arguments,

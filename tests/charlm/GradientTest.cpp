@@ -10,6 +10,7 @@
 #include "examples/charlm/Random.h"
 
 #include "tests/charlm/PlainAttention.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -50,7 +51,7 @@ Batch tinyBatch(int64_t queries) {
 double lossAt(Model<double> &model, const Batch &batch, int64_t at, double by) {
   double kept = model.parameters[at];
   model.parameters[at] = kept + by;
-  double loss = llvm::cantFail(model.loss(batch));
+  double loss = test::cantFail(model.loss(batch));
   model.parameters[at] = kept;
   return loss;
 }
@@ -68,8 +69,8 @@ void checkGradient(std::unique_ptr<Attention> attention, int64_t queries) {
   Batch batch = tinyBatch(queries);
   Vector<double> gradient;
   auto loss = model.lossAndGradient(batch, gradient);
-  ASSERT_TRUE(bool(loss)) << llvm::toString(loss.takeError());
-  EXPECT_DOUBLE_EQ(*loss, llvm::cantFail(model.loss(batch)));
+  ASSERT_TRUE(bool(loss)) << loss.status().message();
+  EXPECT_DOUBLE_EQ(*loss, test::cantFail(model.loss(batch)));
   constexpr double h = 1e-5;
   double largest = 0;
   for (double g : gradient)
@@ -93,8 +94,7 @@ TEST(CharLmGradient, PlainAttentionOfTheLastRows) {
 
 /// The attention that the compiler makes for the tiny model.
 static std::unique_ptr<Attention> compiled() {
-  return llvm::cantFail(AttentionBlock<double>::compile(tinyShape(),
-                                                        /*maxKeys=*/5,
+  return test::cantFail(AttentionBlock<double>::compile(tinyShape(),
                                                         /*backward=*/true));
 }
 

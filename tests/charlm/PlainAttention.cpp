@@ -37,17 +37,15 @@ public:
   double compileMs() const override { return 0; }
   std::string scheduleText() const override { return "plain loops"; }
 
-  llvm::Expected<RunReport> run(const Inputs &in, const Outputs &out,
-                                int) override {
+  Result<RunReport> run(const Inputs &in, const Outputs &out, int) override {
     for (int64_t r = 0; r < in.batch * in.numQueries; ++r)
       forwardRow(in, out, r);
     return RunReport();
   }
 
-  llvm::Expected<RunReport> runBackward(const Inputs &in,
-                                        const Residuals &saved,
-                                        const void *dSignals,
-                                        const Gradients &out, int) override {
+  Result<RunReport> runBackward(const Inputs &in, const Residuals &saved,
+                                const void *dSignals, const Gradients &out,
+                                int) override {
     std::fill_n(static_cast<Real *>(out.queries), in.batch * in.numQueries * d,
                 Real(0));
     dTable.assign(size_t(in.vocab * d), 0.0);

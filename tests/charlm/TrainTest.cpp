@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "examples/charlm/Program.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -34,16 +35,16 @@ struct Trained {
 
 Trained train(const Options &options) {
   static const Corpus corpus =
-      llvm::cantFail(loadCorpus(RAYTENTION_TEST_DATA "/plays.txt"));
+      test::cantFail(loadCorpus(RAYTENTION_TEST_DATA "/plays.txt"));
   Corpus part = corpus;
   part.ids.resize(20000);
   part.split = 18000;
   Shards shards(options.threads);
-  auto model = llvm::cantFail(makeModel(options, part, shards));
+  auto model = test::cantFail(makeModel(options, part, shards));
   Trainer trainer(*model, part, options.train);
   auto curve = trainer.run([](const CurvePoint &) {});
   if (!curve) {
-    ADD_FAILURE() << llvm::toString(curve.takeError());
+    ADD_FAILURE() << curve.status().message();
     return {};
   }
   return {*curve, model->parameters};

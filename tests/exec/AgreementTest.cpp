@@ -85,7 +85,6 @@ public:
     schedule.splitKeys = pick<int64_t>({1, 2, 3});
     schedule.scores = pick<Schedule::Scores>(
         {Schedule::Scores::Keep, Schedule::Scores::Recompute});
-    draw.options.maxKeys = 256;
     return draw;
   }
 
@@ -149,21 +148,21 @@ private:
 };
 
 /// Signals and norm in double.
-struct Result {
+struct Values {
   std::vector<double> signals, norm;
   std::vector<int32_t> indices;
 };
 
 template <typename T>
-llvm::Expected<Result> runAs(Attention &attention, const Inputs &in) {
+Result<Values> runAs(Attention &attention, const Inputs &in) {
   int64_t rows = in.batch * in.numQueries;
   std::vector<T> signals(rows * attention.signalWidth(), NAN), norm(rows, NAN);
-  Result result;
+  Values result;
   result.indices.resize(rows * attention.numIndices(), -7);
   Outputs out{signals.data(), norm.data(), result.indices.data()};
   auto report = attention.run(in, out, 2);
   if (!report)
-    return report.takeError();
+    return report.status();
   result.signals.assign(signals.begin(), signals.end());
   result.norm.assign(norm.begin(), norm.end());
   return result;
@@ -192,14 +191,14 @@ std::unique_ptr<Attention> compile(const Draw &draw, TargetKind target) {
   options.target = target;
   auto attention = Attention::compile(draw.spec, options);
   if (!attention) {
-    ADD_FAILURE() << llvm::toString(attention.takeError());
+    ADD_FAILURE() << attention.status().message();
     return nullptr;
   }
   return std::move(*attention);
 }
 
 /// Both pipelines round differently; f64 shows that they compute the same.
-void expectSame(const Result &a, const Result &b, DType type) {
+void expectSame(const Values &a, const Values &b, DType type) {
   double tol = type == DType::F64 ? 1e-10 : 2e-3;
   ASSERT_EQ(a.signals.size(), b.signals.size());
   for (size_t i = 0; i < a.signals.size(); ++i)
@@ -241,8 +240,8 @@ void runShape(Generator &generator, const Draw &draw, const Shape &shape,
       isDouble ? runAs<double>(streaming, in) : runAs<float>(streaming, in);
   auto b =
       isDouble ? runAs<double>(reference, in) : runAs<float>(reference, in);
-  ASSERT_TRUE(static_cast<bool>(a)) << llvm::toString(a.takeError());
-  ASSERT_TRUE(static_cast<bool>(b)) << llvm::toString(b.takeError());
+  ASSERT_TRUE(static_cast<bool>(a)) << a.status().message();
+  ASSERT_TRUE(static_cast<bool>(b)) << b.status().message();
   expectSame(*a, *b, spec.dtype);
 }
 

@@ -14,6 +14,7 @@
 #include "raytention/Attention.h"
 
 #include "raytention/DefaultInputs.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -45,7 +46,6 @@ public:
     if (backward)
       spec.channels = {"centroid", "decay:backward:0", "top:1", "entropy"};
     spec.numGammas = backward;
-    options.maxKeys = keys;
     options.target = target;
     options.backward = backward;
     queries = table = bytes(width);
@@ -65,7 +65,7 @@ public:
   }
 
   void compile() {
-    attention = llvm::cantFail(Attention::compile(spec, options));
+    attention = test::cantFail(Attention::compile(spec, options));
   }
 
   /// The bits of the signals, the norms and the gradients.
@@ -78,17 +78,15 @@ public:
     outputs.norm = norm.data();
     outputs.indices = indices.data();
     outputs.logSums = logSums.data();
-    llvm::cantFail(attention->run(inputs, outputs, threads).takeError());
+    test::cantFail(attention->run(inputs, outputs, threads));
     if (!options.backward)
       return signals + norm;
     std::string dq = bytes(width), dtable = dq, dtau(8, 0), dgammas(8, 0);
     Residuals residuals{signals.data(), norm.data(), indices.data(),
                         logSums.data()};
     Gradients gradients{dq.data(), dtable.data(), dtau.data(), dgammas.data()};
-    llvm::cantFail(
-        attention
-            ->runBackward(inputs, residuals, signals.data(), gradients, threads)
-            .takeError());
+    test::cantFail(attention->runBackward(inputs, residuals, signals.data(),
+                                          gradients, threads));
     return signals + norm + dq + dtable + dtau + dgammas;
   }
 

@@ -20,7 +20,7 @@ WorkspaceProblem getProblem() {
   problem.dModel = 64;
   problem.numWeighted = 6;
   problem.numFields = 24;
-  problem.maxKeys = 2048;
+  problem.numKeys = 2048;
   problem.cap = int64_t(64) << 20;
   return problem;
 }
@@ -35,7 +35,7 @@ TEST(ChooseSchedule, DefaultsKeepTheScores) {
 
 TEST(ChooseSchedule, LongSequencesRecompute) {
   WorkspaceProblem problem = getProblem();
-  problem.maxKeys = 1 << 20;
+  problem.numKeys = 1 << 20;
   ChosenSchedule schedule = llvm::cantFail(chooseSchedule(problem, {}));
   EXPECT_FALSE(schedule.keepScores);
   EXPECT_EQ(schedule.keyChunk, 192);
@@ -67,7 +67,7 @@ TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
   problem.dModel = 768;
   EXPECT_TRUE(choose({}).isStored);
   EXPECT_EQ(choose({}).queryChunk, 256);
-  problem.maxKeys = 1 << 15;
+  problem.numKeys = 1 << 15;
   EXPECT_EQ(estimateStoredRow(problem), int64_t(8 << 15) * 4);
   EXPECT_EQ(choose({}).queryChunk, 64);
   Schedule wanted;
@@ -83,7 +83,7 @@ TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
   wanted = {};
   wanted.scores = Schedule::Scores::Recompute;
   EXPECT_FALSE(choose(wanted).isStored);
-  problem.maxKeys = 0;
+  problem.numKeys = 0;
   EXPECT_FALSE(choose({}).isStored);
 }
 
@@ -96,7 +96,7 @@ TEST(ChooseSchedule, WantedFieldsStand) {
   EXPECT_EQ(schedule.keyChunk, 128);
   wanted.scores = Schedule::Scores::Keep;
   problem.cap = 64 << 20;
-  problem.maxKeys = 1 << 30;
+  problem.numKeys = 1 << 30;
   llvm::Error error = chooseSchedule(problem, wanted).takeError();
   EXPECT_TRUE(bool(error));
   llvm::consumeError(std::move(error));
@@ -114,7 +114,7 @@ TEST(ChooseSchedule, ErrorNamesACapThatWorks) {
 
 TEST(ChooseSchedule, GradientsFitTheCapToo) {
   WorkspaceProblem problem = getProblem();
-  problem.maxKeys = 0;
+  problem.numKeys = 0;
   Schedule wanted;
   wanted.scores = Schedule::Scores::Recompute;
   problem.cap = estimateWorkspace(
@@ -149,7 +149,7 @@ TEST(ChooseSchedule, RefusesSizesThatAreNone) {
 TEST(ChooseSchedule, EstimatesDoNotWrapAround) {
   WorkspaceProblem problem = getProblem();
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  problem.dModel = problem.maxKeys = most;
+  problem.dModel = problem.numKeys = most;
   for (bool backward : {false, true}) {
     problem.backward = backward;
     ChosenSchedule large;

@@ -9,6 +9,7 @@
 #include "raytention/Attention.h"
 #include "runtime/api/Compiler.h"
 #include "runtime/api/HostCode.h"
+#include "tests/support/Results.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
@@ -27,17 +28,16 @@ AttentionSpec getSpec() {
 
 std::string getError(const AttentionSpec &spec,
                      const CompileOptions &options = {}) {
-  return llvm::toString(Attention::compile(spec, options).takeError());
+  return test::messageOf(Attention::compile(spec, options));
 }
 
 std::string getModuleError(llvm::StringRef text) {
-  return llvm::toString(
-      Attention::compileModule(text, getSpec(), {}).takeError());
+  return test::messageOf(Attention::compileModule(text, getSpec(), {}));
 }
 
 TEST(Compile, PrintsTheAttention) {
   std::string text =
-      llvm::cantFail(printStage(getSpec(), CompileOptions(), "attention"));
+      test::cantFail(printStage(getSpec(), CompileOptions(), "attention"));
   llvm::StringRef ir(text);
   EXPECT_TRUE(ir.contains("func.func @attend(")) << text;
   EXPECT_TRUE(ir.contains("rt.attend [#rt.centroid, #rt.decay<forward, 0>"));
@@ -52,13 +52,13 @@ TEST(Compile, BuildsEveryElementType) {
   spec.dtype = DType::BF16;
   spec.idBits = 64;
   llvm::StringRef ir;
-  std::string text = llvm::cantFail(printStage(spec, {}, "attention"));
+  std::string text = test::cantFail(printStage(spec, {}, "attention"));
   ir = text;
   EXPECT_TRUE(ir.contains("tensor<?x64xbf16>")) << text;
   EXPECT_TRUE(ir.contains("tensor<?x?xi64>"));
   EXPECT_TRUE(ir.contains("tensor<5xf32>"));
   spec.dtype = DType::F64;
-  text = llvm::cantFail(printStage(spec, {}, "attention"));
+  text = test::cantFail(printStage(spec, {}, "attention"));
   ir = text;
   EXPECT_TRUE(ir.contains("tensor<5xf64>")) << text;
 }
@@ -110,8 +110,7 @@ TEST(Compile, ModuleErrorsHaveAPlaceAndOneLine) {
 }
 
 TEST(Compile, UnknownStageNamesTheKnownOnes) {
-  std::string message =
-      llvm::toString(printStage(getSpec(), {}, "tilde").takeError());
+  std::string message = test::messageOf(printStage(getSpec(), {}, "tilde"));
   EXPECT_EQ(message.find("expected a stage out of attention"), 0u) << message;
   EXPECT_NE(message.find("got 'tilde'"), std::string::npos) << message;
 }
@@ -136,9 +135,9 @@ TEST(Compile, SizesBeyondAnIndexAreRefused) {
     EXPECT_EQ(getError(getSpec(), options),
               "expected a number of key ranges in [0" + got);
     options = {};
-    options.maxKeys = size;
+    options.expectedKeys = size;
     EXPECT_EQ(getError(getSpec(), options),
-              "expected a longest sequence in [0" + got);
+              "expected a number of expected keys in [0" + got);
     AttentionSpec spec = getSpec();
     spec.dModel = size;
     EXPECT_EQ(getError(spec), "expected d_model in [1" + got);
@@ -154,8 +153,9 @@ TEST(Compile, StreamingObjectNeedsNoLibrary) {
     spec.dtype = dtype;
     CompileOptions options;
     options.backward = true;
-    CompiledModule module =
-        llvm::cantFail(compileAttend(spec, options, nullptr));
+    auto compiler = llvm::cantFail(AttentionCompiler::create(spec, options));
+    CompiledModule module = llvm::cantFail(
+        compiler->compile(llvm::cantFail(compiler->chooseSchedules())));
     for (const std::string &symbol :
          static_cast<HostCode &>(*module.code).getJit().undefinedSymbols())
       EXPECT_TRUE(symbol == "rt_parallel_for" || symbol == "memcpy" ||
@@ -169,7 +169,7 @@ TEST(Compile, AModuleThatEndsInOtherBuffersIsRefused) {
   for (TargetKind target : {TargetKind::Cpu, TargetKind::Reference}) {
     CompileOptions options;
     options.target = target;
-    std::string text = llvm::cantFail(printStage(spec, options, "attention"));
+    std::string text = test::cantFail(printStage(spec, options, "attention"));
     // The signals twice, in place of the norm and the indices too.
     size_t at = text.find("return ");
     ASSERT_NE(at, std::string::npos);
@@ -184,7 +184,7 @@ TEST(Compile, AModuleThatEndsInOtherBuffersIsRefused) {
     text.replace(type, close - type, tensor + ", " + tensor);
     auto attention = Attention::compileModule(text, spec, options);
     ASSERT_FALSE(bool(attention));
-    std::string message = llvm::toString(attention.takeError());
+    std::string message = attention.status().message();
     EXPECT_NE(message.find("expected @attend to have 10 arguments, got 9"),
               std::string::npos)
         << message;
@@ -203,10 +203,10 @@ TEST(Compile, AModuleOfAnyStageCompiles) {
                                        "tiled",     "cpu",    "llvm"}
             : std::vector<std::string>{"attention", "reference", "cpu", "llvm"};
     for (const std::string &stage : stages) {
-      std::string text = llvm::cantFail(printStage(spec, options, stage));
+      std::string text = test::cantFail(printStage(spec, options, stage));
       auto attention = Attention::compileModule(text, spec, options);
       EXPECT_TRUE(bool(attention))
-          << stage << ": " << llvm::toString(attention.takeError());
+          << stage << ": " << attention.status().message();
     }
   }
 }
@@ -218,10 +218,10 @@ TEST(Compile, AModuleOfAnyStageOfAGradientCompiles) {
   spec.channels = {"centroid", "top:1", "spread"};
   for (const char *stage : {"attention", "gradient", "sweeps", "products",
                             "tiled", "cpu", "llvm"}) {
-    std::string text = llvm::cantFail(printStage(spec, options, stage));
+    std::string text = test::cantFail(printStage(spec, options, stage));
     auto attention = Attention::compileModule(text, spec, options);
     EXPECT_TRUE(bool(attention))
-        << stage << ": " << llvm::toString(attention.takeError());
+        << stage << ": " << attention.status().message();
   }
 }
 

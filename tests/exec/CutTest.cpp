@@ -14,6 +14,7 @@
 #include "runtime/api/CompilerContext.h"
 #include "tests/exec/GradientProblem.h"
 #include "tests/exec/ProgramCutter.h"
+#include "tests/support/Results.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
@@ -201,7 +202,7 @@ std::vector<double> runForward(const GradientProblem &problem,
   auto report =
       attention.run(inputs, {signals.data(), norm.data(), indices.data()}, 2);
   if (!report)
-    ADD_FAILURE() << llvm::toString(report.takeError());
+    ADD_FAILURE() << report.status().message();
   std::vector<double> all(signals.begin(), signals.end());
   all.insert(all.end(), norm.begin(), norm.end());
   all.insert(all.end(), indices.begin(), indices.end());
@@ -243,10 +244,10 @@ std::unique_ptr<Attention> compile(const Case &one, bool isCut) {
   spec.dtype = one.type;
   CompileOptions options;
   options.backward = one.isBackward;
-  options.maxKeys = 512;
+  options.expectedKeys = 512;
   if (!isCut)
-    return llvm::cantFail(Attention::compile(spec, options));
-  std::string text = llvm::cantFail(printStage(spec, options, "tiled"));
+    return test::cantFail(Attention::compile(spec, options));
+  std::string text = test::cantFail(printStage(spec, options, "tiled"));
   CompilerContext compiler;
   auto module =
       parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
@@ -257,7 +258,7 @@ std::unique_ptr<Attention> compile(const Case &one, bool isCut) {
   auto attention = Attention::compileModule(edited, spec, options);
   if (attention)
     return std::move(*attention);
-  ADD_FAILURE() << llvm::toString(attention.takeError()) << "\n" << edited;
+  ADD_FAILURE() << attention.status().message() << "\n" << edited;
   return nullptr;
 }
 

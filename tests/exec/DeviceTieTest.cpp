@@ -14,6 +14,7 @@
 
 #include "raytention/Attention.h"
 #include "tests/device/Support.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -74,7 +75,7 @@ public:
     Outputs outputs;
     outputs.signals = signals.data();
     outputs.indices = indices.data();
-    llvm::cantFail(attention.run(inputs, outputs, 2).takeError());
+    test::cantFail(attention.run(inputs, outputs, 2));
     return indices;
   }
 
@@ -103,7 +104,7 @@ std::unique_ptr<Attention> compile(const AttentionSpec &spec, TargetKind target,
   CompileOptions options;
   options.target = target;
   options.schedule.family = family;
-  return llvm::cantFail(Attention::compile(spec, options));
+  return test::cantFail(Attention::compile(spec, options));
 }
 
 void expectSameKeys(DType dtype, const std::string &metric,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tests/exec/EditProblem.h"
+#include "tests/support/Results.h"
 
 #include <cmath>
 #include <random>
@@ -22,7 +23,7 @@ EditProblem::EditProblem(std::vector<std::string> channels, bool isShort) {
   spec.channels = std::move(channels);
   spec.numGammas = 3;
   for (const std::string &channel : spec.channels) {
-    bool isNumber = llvm::cantFail(channelForm(channel)) == OutputForm::Scalar;
+    bool isNumber = test::cantFail(channelForm(channel)) == OutputForm::Scalar;
     numSignals += isNumber ? 1 : kWidth;
   }
   std::mt19937 random(11);
@@ -49,7 +50,7 @@ bool EditProblem::isPresent(int64_t row) const {
   return row % inputs.numQueries < lengths[row / inputs.numQueries];
 }
 
-llvm::Expected<EditResult> EditProblem::run(Attention &attention) const {
+Result<EditResult> EditProblem::run(Attention &attention) const {
   EditResult result;
   result.signals.assign(rows() * width(), NAN);
   result.norm.assign(rows(), NAN);
@@ -60,15 +61,15 @@ llvm::Expected<EditResult> EditProblem::run(Attention &attention) const {
   outputs.indices = result.indices.data();
   auto report = attention.run(inputs, outputs, 2);
   if (!report)
-    return report.takeError();
+    return report.status();
   return result;
 }
 
 EditResult EditProblem::reference() const {
   CompileOptions options;
   options.target = TargetKind::Reference;
-  auto attention = llvm::cantFail(Attention::compile(spec, options));
-  EditResult result = llvm::cantFail(run(*attention));
+  auto attention = test::cantFail(Attention::compile(spec, options));
+  EditResult result = cantFail(run(*attention));
   // What stands beyond a sequence has chosen no key.
   int64_t copies = attention->numIndices();
   for (int64_t row = 0; row < rows(); ++row)

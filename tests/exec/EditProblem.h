@@ -32,7 +32,7 @@ public:
   EditProblem(const EditProblem &) = delete;
 
   /// The inputs and outputs of a run of `attention`.
-  llvm::Expected<EditResult> run(Attention &attention) const;
+  Result<EditResult> run(Attention &attention) const;
   /// What target reference makes of the inputs, as a test has changed them.
   EditResult reference() const;
   /// Signals before they are normalised, and back.

@@ -16,6 +16,7 @@
 #include "runtime/api/CompilerContext.h"
 #include "tests/device/Support.h"
 #include "tests/exec/StageEdits.h"
+#include "tests/support/Results.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -49,7 +50,7 @@ CompileOptions getOptions(Form form) {
 /// The stage's text after the edit.
 std::string makeText(const StageEdit &edit, const AttentionSpec &spec,
                      const CompileOptions &options) {
-  std::string text = llvm::cantFail(printStage(spec, options, edit.stage));
+  std::string text = test::cantFail(printStage(spec, options, edit.stage));
   CompilerContext compiler;
   auto module =
       parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
@@ -115,11 +116,11 @@ TEST_P(EditedStage, MeansWhatItSays) {
   auto attention = Attention::compileModule(text, problem.spec, options);
   if (outcome.kind == Outcome::Refused)
     return expectMessage(messageOf(std::move(attention)), outcome.text);
-  ASSERT_TRUE(bool(attention)) << llvm::toString(attention.takeError());
+  ASSERT_TRUE(bool(attention)) << attention.status().message();
   auto got = problem.run(**attention);
   if (outcome.kind == Outcome::Faults)
     return expectMessage(messageOf(std::move(got)), outcome.text);
-  ASSERT_TRUE(bool(got)) << llvm::toString(got.takeError());
+  ASSERT_TRUE(bool(got)) << got.status().message();
   EditProblem changed(edit.channels, edit.isShort);
   EXPECT_EQ(compare(*got, edit.meaning(changed)), "");
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tests/exec/GradientProblem.h"
+#include "tests/support/Results.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
@@ -68,7 +69,7 @@ public:
         inputs, {signals.data(), norms.data(), indices.data(), logSums.data()},
         1);
     if (!report)
-      ADD_FAILURE() << llvm::toString(report.takeError());
+      ADD_FAILURE() << report.status().message();
     return signals;
   }
 
@@ -85,7 +86,7 @@ public:
     auto report =
         attention.runBackward(inputs, residuals, dy.data(), gradients, threads);
     if (!report)
-      ADD_FAILURE() << llvm::toString(report.takeError());
+      ADD_FAILURE() << report.status().message();
     // What is const stays as it is.
     EXPECT_EQ(dy,
               std::vector<T>(problem.dSignals.begin(), problem.dSignals.end()));
@@ -148,7 +149,7 @@ GradientProblem::GradientProblem(unsigned seed,
     ids.push_back(token(random));
   int64_t width = 0;
   for (const std::string &channel : spec.channels)
-    width += llvm::cantFail(channelForm(channel)) == OutputForm::Scalar
+    width += test::cantFail(channelForm(channel)) == OutputForm::Scalar
                  ? 1
                  : spec.dModel;
   dSignals = draw(batch * numQueries * width, 1);
@@ -165,7 +166,7 @@ std::unique_ptr<Attention> GradientProblem::compile(DType type) const {
   auto attention = Attention::compile(typed, options);
   if (attention)
     return std::move(*attention);
-  ADD_FAILURE() << llvm::toString(attention.takeError());
+  ADD_FAILURE() << attention.status().message();
   return nullptr;
 }
 

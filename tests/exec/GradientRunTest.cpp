@@ -13,6 +13,7 @@
 
 #include "tests/exec/GradientProblem.h"
 #include "tests/numerics/Npy.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -41,7 +42,7 @@ protected:
     inputs.table = problem.table.data();
     inputs.ids = problem.ids.data();
     inputs.gammas = problem.gammas;
-    llvm::cantFail(attention->run(
+    test::cantFail(attention->run(
         inputs, {signals.data(), norms.data(), indices.data()}, 1));
   }
 
@@ -49,7 +50,7 @@ protected:
   std::string run() {
     auto report =
         attention->runBackward(inputs, residuals, dSignals, gradients, 1);
-    return report ? "" : llvm::toString(report.takeError());
+    return report ? "" : report.status().message();
   }
 
   GradientProblem problem;
@@ -102,7 +103,7 @@ TEST_F(BackwardRun, RefusesIndicesThatAreNoPositions) {
 TEST_F(BackwardRun, NeedsAnAttentionCompiledWithGradients) {
   CompileOptions options;
   options.target = TargetKind::Reference;
-  attention = llvm::cantFail(Attention::compile(problem.spec, options));
+  attention = test::cantFail(Attention::compile(problem.spec, options));
   EXPECT_EQ(run(), "expected an attention that was compiled with gradients, "
                    "got one without");
 }
@@ -112,15 +113,14 @@ TEST_F(BackwardRun, RefusesATextWhoseBackwardTakesOtherArguments) {
   options.target = TargetKind::Reference;
   options.backward = true;
   std::string text =
-      llvm::cantFail(printStage(problem.spec, options, "reference"));
+      test::cantFail(printStage(problem.spec, options, "reference"));
   EXPECT_TRUE(
       static_cast<bool>(Attention::compileModule(text, problem.spec, options)));
   AttentionSpec other = problem.spec;
   other.channels = {"centroid"};
   auto refused = Attention::compileModule(text, other, options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(llvm::toString(refused.takeError()).substr(0, 22),
-            "expected @attend to ha");
+  EXPECT_EQ(refused.status().message().substr(0, 22), "expected @attend to ha");
   // Without its last argument.
   size_t at = text.find("func.func @attend_backward(");
   ASSERT_NE(at, std::string::npos);
@@ -128,7 +128,7 @@ TEST_F(BackwardRun, RefusesATextWhoseBackwardTakesOtherArguments) {
       text.substr(0, at) + "func.func @attend_backward() { return }\n}\n";
   refused = Attention::compileModule(edited, problem.spec, options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(llvm::toString(refused.takeError()),
+  EXPECT_EQ(refused.status().message(),
             "expected @attend_backward to have 15 arguments, got 0");
 }
 
@@ -168,7 +168,7 @@ TEST_F(BackwardRun, NeedsNoResidualsOfNothing) {
 TEST_F(BackwardRun, IgnoresTheGradientOfRowsBeyondTheLength) {
   std::vector<int64_t> lengths = {0, 2};
   inputs.lengths = lengths.data();
-  llvm::cantFail(attention->run(
+  test::cantFail(attention->run(
       inputs, {signals.data(), norms.data(), indices.data()}, 1));
   for (size_t i = 0; i < problem.dSignals.size(); ++i)
     if (i / 6 != 3 && i / 6 != 4)

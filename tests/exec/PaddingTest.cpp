@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "raytention/Attention.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -33,7 +34,7 @@ public:
     CompileOptions options;
     options.target = target;
     options.backward = true;
-    attention = llvm::cantFail(Attention::compile(spec, options));
+    attention = test::cantFail(Attention::compile(spec, options));
   }
 
   /// All outputs of both passes, with `filler` wherever nothing may read.
@@ -54,23 +55,16 @@ public:
     std::vector<float> y(rows * width, filler), norm(rows, filler),
         logSums(rows * attention->numLogSums() + 1, filler);
     std::vector<int32_t> indices(rows * attention->numIndices() + 1, 123456);
-    llvm::cantFail(
-        attention
-            ->run(inputs,
-                  {y.data(), norm.data(), indices.data(), logSums.data()},
-                  threads)
-            .takeError());
+    test::cantFail(attention->run(
+        inputs, {y.data(), norm.data(), indices.data(), logSums.data()},
+        threads));
     std::vector<float> dQueries(queries.size(), filler),
         dTable(table.size(), filler), dGammas(spec.numGammas + 1, filler);
     float dTau = filler;
-    llvm::cantFail(
-        attention
-            ->runBackward(
-                inputs, {y.data(), norm.data(), indices.data(), logSums.data()},
-                dSignals.data(),
-                {dQueries.data(), dTable.data(), &dTau, dGammas.data()},
-                threads)
-            .takeError());
+    test::cantFail(attention->runBackward(
+        inputs, {y.data(), norm.data(), indices.data(), logSums.data()},
+        dSignals.data(),
+        {dQueries.data(), dTable.data(), &dTau, dGammas.data()}, threads));
     dGammas.back() = dTau;
     expectZeros(y, width);
     expectZeros(dQueries, kWidth);

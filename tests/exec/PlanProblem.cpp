@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tests/exec/PlanProblem.h"
+#include "tests/support/Results.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -49,8 +50,8 @@ static CompileOptions simt() {
 }
 
 std::string test::planError(const std::string &text) {
-  return llvm::toString(
-      Attention::compileModule(text, centroidSpec(), simt()).takeError());
+  return test::messageOf(
+      Attention::compileModule(text, centroidSpec(), simt()));
 }
 
 PlanProblem::PlanProblem(const PlanShape &shape) : lengths(shape.lengths) {
@@ -74,8 +75,8 @@ PlanProblem::PlanProblem(const PlanShape &shape) : lengths(shape.lengths) {
   inputs.lengths = lengths.empty() ? nullptr : lengths.data();
 }
 
-llvm::Expected<RunReport> PlanProblem::run(Attention &attention, Result &result,
-                                           int threads) const {
+raytention::Result<RunReport>
+PlanProblem::run(Attention &attention, Result &result, int threads) const {
   int64_t rows = kBatch * inputs.numQueries;
   result.signals.assign(rows * kWidth, NAN);
   result.norm.assign(rows, NAN);
@@ -87,9 +88,9 @@ llvm::Expected<RunReport> PlanProblem::run(Attention &attention, Result &result,
 
 PlanProblem::Result PlanProblem::expected() const {
   static const auto attention =
-      llvm::cantFail(Attention::compile(centroidSpec(), {}));
+      test::cantFail(Attention::compile(centroidSpec(), {}));
   Result result;
-  llvm::cantFail(run(*attention, result));
+  test::cantFail(run(*attention, result));
   return result;
 }
 
@@ -108,7 +109,7 @@ std::unique_ptr<Attention> test::compilePlan(const std::string &text,
   auto attention = Attention::compileModule(text, centroidSpec(), options);
   if (attention)
     return std::move(*attention);
-  ADD_FAILURE() << llvm::toString(attention.takeError());
+  ADD_FAILURE() << attention.status().message();
   return nullptr;
 }
 
@@ -118,7 +119,7 @@ void test::expectLikeCpu(Attention &attention,
     PlanProblem problem(shape);
     PlanProblem::Result got, wanted = problem.expected();
     auto report = problem.run(attention, got);
-    ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
+    ASSERT_TRUE(bool(report)) << report.status().message();
     expectNear(got.signals, wanted.signals, "signal");
     expectNear(got.norm, wanted.norm, "norm");
   }
@@ -127,5 +128,5 @@ void test::expectLikeCpu(Attention &attention,
 std::string test::runError(Attention &attention) {
   PlanProblem problem({20, 0, {}});
   PlanProblem::Result result;
-  return llvm::toString(problem.run(attention, result).takeError());
+  return test::messageOf(problem.run(attention, result));
 }

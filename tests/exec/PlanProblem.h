@@ -42,8 +42,8 @@ public:
   struct Result {
     std::vector<float> signals, norm;
   };
-  llvm::Expected<RunReport> run(Attention &attention, Result &result,
-                                int threads = 2) const;
+  raytention::Result<RunReport> run(Attention &attention, Result &result,
+                                    int threads = 2) const;
   /// On target cpu.
   Result expected() const;
 

@@ -8,6 +8,7 @@
 
 #include "tests/device/Support.h"
 #include "tests/exec/PlanProblem.h"
+#include "tests/support/Results.h"
 
 using namespace raytention;
 using namespace raytention::test;
@@ -134,8 +135,8 @@ CompileOptions forTarget(TargetKind target) {
 
 std::string moduleError(const std::string &text,
                         const CompileOptions &options) {
-  return llvm::toString(
-      Attention::compileModule(text, centroidSpec(), options).takeError());
+  return test::messageOf(
+      Attention::compileModule(text, centroidSpec(), options));
 }
 
 TEST(PlanTarget, RefusesWhatIsNotThereYet) {
@@ -154,15 +155,14 @@ TEST(PlanTarget, OfTheCpuTakesNoPlan) {
   }
   CompileOptions stored = forTarget(TargetKind::Reference);
   stored.schedule.family = Schedule::Family::Stored;
-  EXPECT_EQ(
-      llvm::toString(Attention::compile(centroidSpec(), stored).takeError()),
-      "expected schedule family auto or fused for target reference, got "
-      "stored");
+  EXPECT_EQ(test::messageOf(Attention::compile(centroidSpec(), stored)),
+            "expected schedule family auto or fused for target reference, got "
+            "stored");
 }
 
 TEST(PlanTarget, CodeForTheCpuIsNoPlan) {
   for (const char *stage : {"cpu", "llvm"}) {
-    std::string text = llvm::cantFail(printStage(centroidSpec(), {}, stage));
+    std::string text = test::cantFail(printStage(centroidSpec(), {}, stage));
     EXPECT_NE(moduleError(text, forTarget(TargetKind::Simt))
                   .find("expected a "
                         "plan"),
@@ -184,7 +184,7 @@ TEST(PlanTarget, PrintsItsStages) {
   for (const char *stage : {"attention", "sweeps", "products", "tiled"})
     EXPECT_TRUE(bool(printStage(centroidSpec(), options, stage))) << stage;
   std::string message =
-      llvm::toString(printStage(centroidSpec(), options, "llvm").takeError());
+      test::messageOf(printStage(centroidSpec(), options, "llvm"));
   EXPECT_EQ(
       message.rfind("expected a stage out of attention, sweeps, products", 0),
       0u)

@@ -8,6 +8,7 @@
 
 #include "tests/device/Support.h"
 #include "tests/exec/PlanProblem.h"
+#include "tests/support/Results.h"
 
 using namespace raytention;
 using namespace raytention::test;
@@ -36,7 +37,7 @@ TEST(PlanRun, ReportsTheWorkspaceAndTheThreads) {
   PlanProblem problem({33, 0, {}});
   PlanProblem::Result first, other;
   for (int threads : {1, 2, 3}) {
-    RunReport report = llvm::cantFail(problem.run(*attention, other, threads));
+    RunReport report = test::cantFail(problem.run(*attention, other, threads));
     EXPECT_EQ(report.threads, threads);
     EXPECT_EQ(report.workspaceBytes, 2 * 33 * 64 * 4);
     EXPECT_EQ(report.workspaceBytesPerThread, 2 * 33 * 64 * 4);
@@ -46,7 +47,7 @@ TEST(PlanRun, ReportsTheWorkspaceAndTheThreads) {
     EXPECT_EQ(first.signals, other.signals);
   }
   PlanProblem longer({34, 0, {}});
-  EXPECT_EQ(llvm::toString(longer.run(*attention, other).takeError()),
+  EXPECT_EQ(test::messageOf(longer.run(*attention, other)),
             "plan attend: expected at most 16896 bytes of workspace, got a "
             "need of 17408; use a smaller query chunk or tile, or raise the "
             "cap");
@@ -61,13 +62,13 @@ TEST(PlanRun, WhatIsNotWantedNeedsNoMemoryOfTheCaller) {
   std::vector<float> signals(wanted.signals.size());
   Outputs outputs;
   outputs.signals = signals.data();
-  llvm::cantFail(attention->run(problem.inputs, outputs, 1));
+  test::cantFail(attention->run(problem.inputs, outputs, 1));
   EXPECT_NEAR(signals.back(), wanted.signals.back(), 1e-5);
   problem.inputs.numKeys = 0;
-  llvm::cantFail(attention->run(problem.inputs, outputs, 1));
+  test::cantFail(attention->run(problem.inputs, outputs, 1));
   EXPECT_EQ(signals, std::vector<float>(signals.size(), 0.0f));
   problem.inputs.batch = 0;
-  llvm::cantFail(attention->run(problem.inputs, outputs, 1));
+  test::cantFail(attention->run(problem.inputs, outputs, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,7 +121,7 @@ TEST(PlanEdit, AnotherOrderRunsAsWritten) {
   ASSERT_TRUE(attention);
   PlanProblem problem({33, 0, {}});
   PlanProblem::Result got, wanted = problem.expected();
-  llvm::cantFail(problem.run(*attention, got));
+  test::cantFail(problem.run(*attention, got));
   EXPECT_NE(got.signals, wanted.signals);
 }
 
@@ -150,7 +151,7 @@ TEST(PlanEdit, AKernelBetweenOthersRuns) {
   ASSERT_TRUE(attention);
   PlanProblem problem({33, 0, {}});
   PlanProblem::Result got, wanted = problem.expected();
-  llvm::cantFail(problem.run(*attention, got));
+  test::cantFail(problem.run(*attention, got));
   for (size_t i = 0; i < wanted.norm.size(); ++i)
     ASSERT_NEAR(got.norm[i], 2 * wanted.norm[i], 1e-4) << i;
   for (size_t i = 0; i < wanted.signals.size(); ++i)

@@ -8,6 +8,7 @@
 
 #include "raytention/Attention.h"
 #include "tests/device/Support.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -29,17 +30,16 @@ CompileOptions makeOptions(TargetKind target, Schedule::Family family) {
   CompileOptions options;
   options.target = target;
   options.schedule.family = family;
-  options.maxKeys = kKeys;
   return options;
 }
 
-struct Result {
+struct Ran {
   std::vector<float> signals;
   RunReport report;
 };
 
-Result run(const CompileOptions &options) {
-  auto attention = llvm::cantFail(Attention::compile(makeSpec(), options));
+Ran run(const CompileOptions &options) {
+  auto attention = test::cantFail(Attention::compile(makeSpec(), options));
   std::vector<float> queries(kKeys * kWidth), table(kVocab * kWidth);
   for (size_t i = 0; i < queries.size(); ++i)
     queries[i] = float(i * 37 % 101) / 50 - 1;
@@ -54,11 +54,11 @@ Result run(const CompileOptions &options) {
   inputs.queries = queries.data();
   inputs.table = table.data();
   inputs.ids = ids.data();
-  Result result;
+  Ran result;
   result.signals.resize(kKeys * attention->signalWidth());
   Outputs outputs;
   outputs.signals = result.signals.data();
-  result.report = llvm::cantFail(attention->run(inputs, outputs, 2));
+  result.report = test::cantFail(attention->run(inputs, outputs, 2));
   return result;
 }
 
@@ -66,13 +66,13 @@ TEST(QueryChunk, KeepsTheWorkspaceCapWithTheSameBits) {
   RT_NVRTC_OR_SKIP(nvrtc);
   CompileOptions options =
       makeOptions(TargetKind::Simt, Schedule::Family::Stored);
-  Result whole = run(options);
+  Ran whole = run(options);
   options.workspaceCap = whole.report.workspaceBytes / 2;
-  Result chosen = run(options);
+  Ran chosen = run(options);
   EXPECT_EQ(chosen.signals, whole.signals);
   EXPECT_LE(chosen.report.workspaceBytes, options.workspaceCap);
   options.schedule.queryChunk = 7; // no multiple of a tile, nor a divisor of T
-  Result wanted = run(options);
+  Ran wanted = run(options);
   EXPECT_EQ(wanted.signals, whole.signals);
   EXPECT_LT(wanted.report.workspaceBytes, chosen.report.workspaceBytes);
 }

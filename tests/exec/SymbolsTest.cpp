@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tests/exec/GradientProblem.h"
+#include "tests/support/Results.h"
 
 #include "gtest/gtest.h"
 
@@ -61,7 +62,7 @@ std::vector<float> runForward(const GradientProblem &problem,
                               const CompileOptions &options,
                               llvm::StringRef module) {
   auto attention =
-      llvm::cantFail(Attention::compileModule(module, problem.spec, options));
+      test::cantFail(Attention::compileModule(module, problem.spec, options));
   std::vector<float> queries(problem.queries.begin(), problem.queries.end());
   std::vector<float> table(problem.table.begin(), problem.table.end());
   std::vector<float> signals(problem.batch * problem.numQueries *
@@ -77,7 +78,7 @@ std::vector<float> runForward(const GradientProblem &problem,
   inputs.tau = problem.tau[0];
   Outputs outputs;
   outputs.signals = signals.data();
-  llvm::cantFail(attention->run(inputs, outputs, 1).takeError());
+  test::cantFail(attention->run(inputs, outputs, 1));
   return signals;
 }
 
@@ -89,7 +90,7 @@ protected:
     problem.gammas.resize(1);
     options.target = GetParam();
     options.backward = true;
-    text = llvm::cantFail(printStage(problem.spec, options, "attention"));
+    text = test::cantFail(printStage(problem.spec, options, "attention"));
   }
 
   /// The module with `symbols` behind its function.
@@ -102,13 +103,12 @@ protected:
     return addSymbols(symbols, text);
   }
   std::string errorOf(llvm::StringRef symbols) const {
-    return llvm::toString(
-        Attention::compileModule(addSymbols(symbols), problem.spec, options)
-            .takeError());
+    return test::messageOf(
+        Attention::compileModule(addSymbols(symbols), problem.spec, options));
   }
   GradientValues compute(llvm::StringRef module) const {
     auto attention =
-        llvm::cantFail(Attention::compileModule(module, problem.spec, options));
+        test::cantFail(Attention::compileModule(module, problem.spec, options));
     return problem.computeGradients(*attention, problem.spec.dtype, 1);
   }
   void expectSame(llvm::StringRef module) const {
@@ -180,7 +180,7 @@ TEST(SymbolsReference, ADefinitionIsCalledByItsOwnName) {
   CompileOptions options;
   options.target = TargetKind::Reference;
   std::string text =
-      llvm::cantFail(printStage(problem.spec, options, "attention"));
+      test::cantFail(printStage(problem.spec, options, "attention"));
   std::vector<float> plain = runForward(problem, options, text);
   size_t use = text.find("tau(%arg3");
   ASSERT_NE(use, std::string::npos);
@@ -249,8 +249,8 @@ TEST_P(Symbols, DeclarationsOfAnotherTypeChangeNothing) {
 TEST_P(Symbols, AnEntryMustBePublic) {
   std::string hidden = text;
   hidden.replace(hidden.find("func.func @attend"), 10, "func.func private ");
-  std::string message = llvm::toString(
-      Attention::compileModule(hidden, problem.spec, options).takeError());
+  std::string message =
+      test::messageOf(Attention::compileModule(hidden, problem.spec, options));
   expectRefused(message, "attend");
   expectRefused(errorOf(define("private", "attend_backward")),
                 "attend_backward");
@@ -263,7 +263,7 @@ TEST_P(Symbols, LaterStagesKeepTheirOwn) {
     options.backward = false; // printStage() knows no other form of it
   for (const std::string &stage : stages) {
     std::string module =
-        llvm::cantFail(printStage(problem.spec, options, stage));
+        test::cantFail(printStage(problem.spec, options, stage));
     std::string symbols;
     for (const char *name : {"memcpy", "expf", "malloc", "attend_task7"})
       symbols += std::string("llvm.func @") + name +
@@ -281,7 +281,7 @@ TEST_P(Symbols, LaterStagesKeepTheirOwn) {
     auto attention = Attention::compileModule(addSymbols(added, module),
                                               problem.spec, options);
     EXPECT_TRUE(static_cast<bool>(attention))
-        << stage << ": " << llvm::toString(attention.takeError());
+        << stage << ": " << attention.status().message();
   }
 }
 

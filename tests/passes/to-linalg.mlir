@@ -143,7 +143,7 @@ func.func @clear_padding(%x: tensor<1x?x9xf32>, %off: index, %len: tensor<1xi64>
 func.func @wide_distance(%q: tensor<1x?x100xf32>, %k: tensor<1x?x100xf32>) -> tensor<1x?x?xf32> {
   // CHECK: scf.for %[[D:.*]] = %c0 to %c100 step %c64 iter_args(%[[SUM:.*]] = %{{.*}})
   // CHECK: %[[PART:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]
-  // CHECK: linalg.generic {{.*}} ins(%[[SUM]], %[[PART]]
+  // CHECK: linalg.generic {{.*}} ins(%[[PART]] : {{.*}} outs(%[[SUM]]
   %0 = rt.distance %q, %k {precision = #rt.precision<exact>} : tensor<1x?x100xf32>, tensor<1x?x100xf32> -> tensor<1x?x?xf32>
   return %0 : tensor<1x?x?xf32>
 }

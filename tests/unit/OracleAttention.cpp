@@ -46,13 +46,13 @@ public:
       std::abort();
   }
 
-  llvm::Expected<RunReport> run(const Inputs &inputs, const Outputs &outputs,
-                                int threads) override {
+  Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+                        int threads) override {
     oracle::Problem problem = makeProblem(inputs);
     std::vector<oracle::Row> rows;
     if (oracle::Error error =
             oracle::forward(problem, oracle::allRows(problem), threads, rows))
-      return llvm::createStringError(*error);
+      return Status(StatusCode::Internal, *error);
     for (size_t n = 0; n < rows.size(); ++n) {
       for (int64_t s = 0; s < signalWidth(); ++s)
         store(outputs.signals, n * signalWidth() + s, rows[n].y[s]);
@@ -64,14 +64,15 @@ public:
     return RunReport{1, 1, 0, 0};
   }
 
-  llvm::Expected<RunReport> runBackward(const Inputs &inputs,
-                                        const Residuals &residuals,
-                                        const void *dSignals,
-                                        const Gradients &gradients,
-                                        int threads) override {
+  Result<RunReport> runBackward(const Inputs &inputs,
+                                const Residuals &residuals,
+                                const void *dSignals,
+                                const Gradients &gradients,
+                                int threads) override {
     if (!backward || !residuals.signals || !residuals.norm ||
         !residuals.logSums)
-      return llvm::createStringError("expected all residuals, got fewer");
+      return Status(StatusCode::InvalidArgument,
+                    "expected all residuals, got fewer");
     oracle::Problem problem = makeProblem(inputs);
     Floats dy{dSignals, isDouble()};
     std::atomic<int64_t> used{0};
@@ -89,7 +90,7 @@ public:
     };
     if (oracle::Error error = oracle::backward(
             problem, oracle::allRows(problem), rowOf, options, result))
-      return llvm::createStringError(*error);
+      return Status(StatusCode::Internal, *error);
     if (fault)
       fault(result, used);
     storeAll(gradients.queries, result.queries.values);
@@ -169,10 +170,10 @@ private:
 
 ToolOutput test::runRtOnOracle(const std::vector<std::string> &args,
                                Fault fault) {
-  return runRt(args,
-               [&](const AttentionSpec &spec, const CompileOptions &options)
-                   -> llvm::Expected<std::unique_ptr<Attention>> {
-                 return std::make_unique<OracleAttention>(
-                     spec, options.backward, fault);
-               });
+  return runRt(
+      args,
+      [&](const AttentionSpec &spec,
+          const CompileOptions &options) -> Result<std::unique_ptr<Attention>> {
+        return std::make_unique<OracleAttention>(spec, options.backward, fault);
+      });
 }

@@ -117,6 +117,20 @@ TEST(Run, MomentsAreChannelsLikeAnyOther) {
       }
 }
 
+/// Distances of rows wider than a block are sums of the blocks' sums.
+TEST(Run, TheReferenceTakesRowsWiderThanABlock) {
+  for (const char *metric : {"sq_l2", "l2"})
+    for (const char *precision : {"fast", "exact"}) {
+      ToolOutput output =
+          runRt({"run", "--text", plays, "--vocab", "byte", "--seq-len", "20",
+                 "--d-model", "65", "--metric", metric, "--precision",
+                 precision, "--channels", "centroid,top:1,spread", "--target",
+                 "reference", "--backward", "--check"});
+      EXPECT_EQ(output.code, 0)
+          << metric << precision << output.out << output.err;
+    }
+}
+
 TEST(Run, MomentsRunOnDevices) {
   RT_NVRTC_OR_SKIP(compiler);
   for (const char *family : {"fused", "stored"}) {

@@ -28,7 +28,7 @@ AttentionSpec makeSpec() {
 std::string print(llvm::StringRef stage,
                   const AttentionSpec &spec = makeSpec()) {
   auto text = printStage(spec, CompileOptions(), stage);
-  EXPECT_TRUE(static_cast<bool>(text)) << llvm::toString(text.takeError());
+  EXPECT_TRUE(static_cast<bool>(text)) << text.status().message();
   return text ? *text : "";
 }
 

@@ -8,6 +8,7 @@
 
 #include "tools/rt/Backward.h"
 
+#include "runtime/api/StatusError.h"
 #include "tools/rt/Measure.h"
 #include "tools/rt/Progress.h"
 #include "tools/rt/ToolError.h"
@@ -32,8 +33,8 @@ Expected<RunReport> runBackward(Attention &attention, const RunInputs &inputs,
   outputs.table = gradients.table.data();
   outputs.tau = gradients.tau.data();
   outputs.gammas = gradients.gammas.data();
-  return attention.runBackward(inputs.view(), residuals, dSignals.data(),
-                               outputs, threads);
+  return toExpected(attention.runBackward(inputs.view(), residuals,
+                                          dSignals.data(), outputs, threads));
 }
 
 /// What each gradient is called, and where it is.

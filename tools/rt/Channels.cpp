@@ -82,11 +82,8 @@ int64_t gammasUsed(ChannelList channels) {
 
 /// An unknown channel has no form; the compiler refuses it by name.
 static bool hasForm(StringRef channel, OutputForm wanted) {
-  llvm::Expected<OutputForm> form = channelForm(channel);
-  if (form)
-    return *form == wanted;
-  llvm::consumeError(form.takeError());
-  return false;
+  Result<OutputForm> form = channelForm(channel);
+  return form && *form == wanted;
 }
 
 bool isScalarChannel(StringRef channel) {

@@ -8,6 +8,7 @@
 
 #include "tools/rt/Gradcheck.h"
 
+#include "runtime/api/StatusError.h"
 #include "tools/rt/Progress.h"
 #include "tools/rt/ToolError.h"
 
@@ -189,11 +190,11 @@ Error Gradchecker::evaluate(double &coordinate, double value, Evaluation &out) {
   outputs.indices = result.numIndices ? out.indices.as<int32_t>() : nullptr;
   double kept = coordinate;
   coordinate = value;
-  Error error = attention.run(inputs.view(), outputs, threads).takeError();
+  Status status = attention.run(inputs.view(), outputs, threads).status();
   coordinate = kept;
   out.sameKeys = std::memcmp(out.indices.data(), result.indices.data(),
                              result.indices.size()) == 0;
-  return error;
+  return toError(std::move(status));
 }
 
 /// f(to) - f(from), summed over differences: most are zero.

@@ -8,6 +8,7 @@
 
 #include "tools/rt/Run.h"
 
+#include "runtime/api/StatusError.h"
 #include "runtime/device/cpu/ParallelFor.h"
 #include "runtime/support/ClassicLocale.h"
 #include "runtime/support/FloatEnvironment.h"
@@ -32,7 +33,7 @@ static CompileOptions compileOptions(const RunOptions &options,
   compile.target = options.target;
   compile.schedule = options.schedule;
   compile.workspaceCap = options.workspaceCap;
-  compile.maxKeys = inputs.numKeys;
+  compile.expectedKeys = inputs.numKeys;
   compile.backward = options.backward;
   return compile;
 }
@@ -45,8 +46,9 @@ static Error validate(const RunOptions &options, const RunInputs &inputs) {
   if (options.check)
     if (Error error = checkable(inputs.spec))
       return error;
-  return printStage(inputs.spec, compileOptions(options, inputs), "attention")
-      .takeError();
+  return toError(
+      printStage(inputs.spec, compileOptions(options, inputs), "attention")
+          .status());
 }
 
 /// The module of --ir; null without.
@@ -63,9 +65,10 @@ compileFor(const RunOptions &options, const RunInputs &inputs,
   Progress progress("compile");
   CompileOptions compile = compileOptions(options, inputs);
   if (module)
-    return Attention::compileModule(module->getBuffer(), inputs.spec, compile);
-  return function ? function(inputs.spec, compile)
-                  : Attention::compile(inputs.spec, compile);
+    return toExpected(
+        Attention::compileModule(module->getBuffer(), inputs.spec, compile));
+  return toExpected(function ? function(inputs.spec, compile)
+                             : Attention::compile(inputs.spec, compile));
 }
 
 /// Runs `options.repeat` times. Memory is measured over the first run, which
@@ -84,10 +87,10 @@ static Error runForwardRepeatedly(const RunOptions &options,
   for (int64_t i = 0; i < options.repeat; ++i) {
     if (i == 0)
       meter.start();
-    Expected<RunReport> report =
+    Result<RunReport> report =
         attention.run(inputs.view(), outputs, options.threads);
     if (!report)
-      return report.takeError();
+      return toError(report.status());
     if (i == 0)
       result.peakExtraBytes = meter.extraBytes();
     result.report = *report;

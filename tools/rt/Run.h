@@ -16,9 +16,8 @@
 namespace raytention::tool {
 
 /// Makes the attention of a run; Attention::compile() where it is empty.
-using CompileFunction =
-    std::function<llvm::Expected<std::unique_ptr<Attention>>(
-        const AttentionSpec &spec, const CompileOptions &options)>;
+using CompileFunction = std::function<Result<std::unique_ptr<Attention>>(
+    const AttentionSpec &spec, const CompileOptions &options)>;
 
 /// Runs an attention: inputs, compile, forward and backward, check, files,
 /// report on `os`. Returns the exit code of a run that came to its end (0, or 1

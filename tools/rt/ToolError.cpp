@@ -8,6 +8,7 @@
 
 #include "tools/rt/ToolError.h"
 
+#include "runtime/api/StatusError.h"
 #include "runtime/device/DeviceError.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -33,6 +34,25 @@ static std::string oneLine(llvm::StringRef message) {
     line += part;
   }
   return line;
+}
+
+/// The exit code of a failure of the C++ interface.
+static int codeOf(StatusCode code) {
+  switch (code) {
+  case StatusCode::OutOfMemory:
+  case StatusCode::Unavailable:
+    return ExitMissing;
+  case StatusCode::Fault:
+    return ExitCheckFailed;
+  case StatusCode::InvalidArgument:
+  case StatusCode::Unsupported:
+  case StatusCode::ResourceLimit:
+  case StatusCode::Internal:
+    return ExitUsage;
+  case StatusCode::Ok:
+    break;
+  }
+  llvm_unreachable("an error has a code that is none of success");
 }
 
 /// The exit code of an error of a device.
@@ -61,6 +81,8 @@ int reportError(llvm::Error error, llvm::raw_ostream &os) {
     message += info.message();
     if (info.isA<ToolError>())
       code = static_cast<const ToolError &>(info).exitCode();
+    else if (info.isA<StatusError>())
+      code = codeOf(static_cast<const StatusError &>(info).status().code());
     else if (info.isA<device::DeviceError>())
       code = codeOf(static_cast<const device::DeviceError &>(info).problem());
     else if (info.convertToErrorCode() == std::errc::not_enough_memory)

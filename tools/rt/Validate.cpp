@@ -229,10 +229,9 @@ static long double largestOutput(const RunInputs &in, long double dist,
                                  long double score, long double key) {
   long double output = 0;
   for (StringRef channel : in.spec.channels) {
-    long double value =
-        isScalarChannel(channel)
-            ? llvm::cantFail(largestScalar(channel, dist, score, in.tau))
-            : key;
+    long double value = isScalarChannel(channel)
+                            ? *largestScalar(channel, dist, score, in.tau)
+                            : key;
     output += value * value;
   }
   return output;

@@ -7,18 +7,20 @@
 //===----------------------------------------------------------------------===//
 //
 // The C++ interface: an attention is described by a spec, compiled once for a
-// target, and run on any batch, lengths and vocabulary. Includes no MLIR.
+// target, and run on any batch, lengths and vocabulary. Includes the standard
+// library alone.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef RAYTENTION_ATTENTION_H
 #define RAYTENTION_ATTENTION_H
 
-#include "llvm/Support/Error.h"
+#include "raytention/Status.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace raytention {
@@ -57,16 +59,16 @@ std::vector<std::string> sevenChannels();
 /// keys (D), a copy of one key (D), or a number (1).
 enum class OutputForm { Weighted, Copy, Scalar };
 
-/// The form of a channel as the registered channel itself states it; the error
+/// The form of a channel as the registered channel itself states it; the status
 /// of an unknown one names those that exist.
-llvm::Expected<OutputForm> channelForm(llvm::StringRef channel);
+Result<OutputForm> channelForm(std::string_view channel);
 
 /// How large the value of a scalar channel may be where no distance passes
 /// `distance` and no score `score`; 0 where no input makes it large. Errors as
 /// channelForm().
-llvm::Expected<long double> largestScalar(llvm::StringRef channel,
-                                          long double distance,
-                                          long double score, long double tau);
+Result<long double> largestScalar(std::string_view channel,
+                                  long double distance, long double score,
+                                  long double tau);
 
 /// The spellings of the registered channels, sorted: "top:K" for any K.
 std::vector<std::string> channelSpellings();
@@ -95,10 +97,9 @@ struct CompileOptions {
   /// stored: of each sequence of the batch about as much again. On a device,
   /// bytes that a whole run may use.
   int64_t workspaceCap = int64_t(64) << 20;
-  /// Longest sequence the compiled code is meant for: scores are kept between
-  /// the sweeps if that fits the cap. Running a longer one stays correct and
-  /// is refused with a message if it would break the cap.
-  int64_t maxKeys = 0;
+  /// The number of keys that compile() prepares for; 0: few. A hint: runs with
+  /// any other number find the code they need, or compile it.
+  int64_t expectedKeys = 0;
   /// Whether gradients are compiled too: runBackward() needs it.
   bool backward = false;
 };
@@ -155,51 +156,67 @@ struct RunReport {
   int threads = 1; ///< of this machine
   int64_t workspaceBytes = 0;
   int64_t workspaceBytesPerThread = 0;
+  /// Of code that no run before needed; not in runMs.
+  double compileMs = 0;
 };
 
 /// A compiled attention. Runs may follow each other from any one thread.
+///
+/// What its schedule leaves open depends on the number of keys T of a run:
+/// whether scores fit the workspace cap, how many rows of a gradient are stored
+/// at a time. So there is a variant of the code for each schedule that runs
+/// came to need, a few however many T there are. One is compiled by
+/// compile(), each other by the first run that needs it, whose report says how
+/// long that took. The variant, and so the bits of a result, follow from T
+/// alone, not from what ran before. A run is refused only where no variant fits
+/// the cap.
 class Attention {
 public:
   virtual ~Attention();
 
   /// Compiles for this machine. Errors name what is not supported.
-  static llvm::Expected<std::unique_ptr<Attention>>
+  static Result<std::unique_ptr<Attention>>
   compile(const AttentionSpec &spec, const CompileOptions &options);
 
   /// Compiles the function @attend of a module at any stage of the pipeline
-  /// (an edited dump, for example); `spec` says what its arguments are.
-  static llvm::Expected<std::unique_ptr<Attention>>
-  compileModule(llvm::StringRef mlirText, const AttentionSpec &spec,
+  /// (an edited dump, for example); `spec` says what its arguments are. There
+  /// is one variant, and runs that break the cap are refused.
+  static Result<std::unique_ptr<Attention>>
+  compileModule(std::string_view mlirText, const AttentionSpec &spec,
                 const CompileOptions &options);
 
   /// Checks the inputs (ids, lengths, tau, gammas), then runs on `threads`
   /// workers (0: all cores; without a meaning on cuda). The result does not
   /// depend on `threads`. On simt a fault of a kernel (a race, an access out of
   /// bounds, uninitialised shared memory) is an error.
-  virtual llvm::Expected<RunReport>
-  run(const Inputs &inputs, const Outputs &outputs, int threads) = 0;
+  virtual Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
+                                int threads) = 0;
 
   /// Gradients from `dSignals [B, Tq, S]`, the gradient of y, and what run()
   /// left for the same inputs. The result does not depend on `threads`: same
   /// bits in every run. Needs CompileOptions::backward.
-  virtual llvm::Expected<RunReport> runBackward(const Inputs &inputs,
-                                                const Residuals &residuals,
-                                                const void *dSignals,
-                                                const Gradients &gradients,
-                                                int threads) = 0;
+  virtual Result<RunReport> runBackward(const Inputs &inputs,
+                                        const Residuals &residuals,
+                                        const void *dSignals,
+                                        const Gradients &gradients,
+                                        int threads) = 0;
 
   virtual int64_t signalWidth() const = 0; ///< S
   virtual int64_t numLogSums() const = 0;  ///< saved numbers per row
   virtual int64_t numIndices() const = 0;  ///< copying channels
-  virtual double compileMs() const = 0;
-  virtual std::string scheduleText() const = 0; ///< the schedule, as in the IR
+  virtual double compileMs() const = 0;    ///< of all variants so far
+  /// The schedule as in the IR: of the last run, before it that of compile().
+  virtual std::string scheduleText() const = 0;
+  virtual int numVariants() const { return 1; } ///< compiled so far
 };
 
 /// The IR of `spec` after one stage of the target: "attention", "sweeps",
 /// "products", "tiled", "cpu", "llvm"; "reference"; an error names them.
-llvm::Expected<std::string> printStage(const AttentionSpec &spec,
-                                       const CompileOptions &options,
-                                       llvm::StringRef stage);
+/// Without CompileOptions::expectedKeys, the IR for any number of keys: scores
+/// are kept, a gradient is stored only where the schedule says so.
+Result<std::string> printStage(const AttentionSpec &spec,
+                               const CompileOptions &options,
+                               std::string_view stage);
 
 } // namespace raytention
 

@@ -16,6 +16,7 @@
 #include "tests/device/Support.h"
 #include "tests/exec/CentroidGradient.h"
 #include "tests/exec/GradientEdits.h"
+#include "tests/support/Results.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -33,7 +34,7 @@ namespace {
 CompileOptions getOptions(bool isStored) {
   CompileOptions options;
   options.backward = true;
-  options.maxKeys = GradientSizes::kKeys;
+  options.expectedKeys = GradientSizes::kKeys;
   options.schedule.queryTile = GradientSizes::kTile;
   options.schedule.keyChunk = GradientSizes::kChunk;
   options.schedule.family =
@@ -45,7 +46,7 @@ CompileOptions getOptions(bool isStored) {
 
 std::string makeText(const GradientEdit &edit, const AttentionSpec &spec,
                      const CompileOptions &options) {
-  std::string text = llvm::cantFail(printStage(spec, options, edit.stage));
+  std::string text = test::cantFail(printStage(spec, options, edit.stage));
   CompilerContext compiler;
   auto module =
       parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
@@ -115,7 +116,7 @@ TEST_P(EditedGradient, MeansWhatItSays) {
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return;
   }
-  ASSERT_TRUE(bool(attention)) << llvm::toString(attention.takeError());
+  ASSERT_TRUE(bool(attention)) << attention.status().message();
   GradientValues got = problem.computeGradients(**attention, DType::F32, 2);
   EXPECT_EQ(compare(got, edit.meaning(problem, isStored)), "");
 }

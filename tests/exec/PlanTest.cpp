@@ -199,7 +199,7 @@ TEST(PlanEdit, TruthValuesPassThroughSharedMemory) {
   ASSERT_TRUE(attention);
   PlanProblem problem({33, 0, {}});
   PlanProblem::Result got, wanted = problem.expected();
-  llvm::cantFail(problem.run(*attention, got));
+  test::cantFail(problem.run(*attention, got));
   for (size_t i = 0; i < wanted.signals.size(); ++i)
     ASSERT_NEAR(got.signals[i] * got.norm[i / 64],
                 wanted.signals[i] * wanted.norm[i / 64] * (i % 2 ? 1 : 2), 1e-4)

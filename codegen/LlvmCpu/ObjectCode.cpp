@@ -105,8 +105,7 @@ using Names = std::vector<std::string>;
 static constexpr unsigned kLargeFunction = 1000;
 
 /// The functions with code of each part: the large ones, the largest first,
-/// then all others together. What is inside a part alone has to be optimised in
-/// sight of each other: no large function calls another for its speed.
+/// then all others together, which are inlined into each other alone.
 static std::vector<Names> divideFunctions(const Module &module) {
   std::vector<const Function *> large;
   Names small;
@@ -128,19 +127,45 @@ static std::vector<Names> divideFunctions(const Module &module) {
   return parts;
 }
 
-/// Parts call functions of each other, so none is theirs alone; outside of the
-/// linked code they stay unknown.
-static void showFunctions(Module &module) {
+/// Whether parts may have copies of their own.
+static bool isCopied(const GlobalVariable &global) {
+  return global.isConstant() && global.hasLocalLinkage();
+}
+
+static void show(GlobalValue &value) {
+  if (!value.hasLocalLinkage())
+    return;
+  value.setLinkage(GlobalValue::ExternalLinkage);
+  value.setVisibility(GlobalValue::HiddenVisibility);
+}
+
+/// Parts call functions of each other and share data, so none is theirs alone;
+/// outside of the linked code they stay unknown.
+static void showShared(Module &module) {
   for (Function &function : module)
-    if (function.hasLocalLinkage()) {
-      function.setLinkage(GlobalValue::ExternalLinkage);
-      function.setVisibility(GlobalValue::HiddenVisibility);
+    show(function);
+  for (GlobalVariable &global : module.globals())
+    if (!isCopied(global))
+      show(global);
+}
+
+/// Leaves the code of `names` alone, and data that parts share only where it
+/// is asked for.
+static void keepPart(Module &module, const Names &names, bool hasData) {
+  for (Function &function : module)
+    if (!function.isDeclaration() &&
+        !llvm::is_contained(names, function.getName()))
+      function.deleteBody();
+  for (GlobalVariable &global : module.globals())
+    if (!hasData && !isCopied(global)) {
+      global.setInitializer(nullptr);
+      global.setLinkage(GlobalValue::ExternalLinkage);
     }
 }
 
 /// The part of a module that has code for `names` alone.
 static Expected<std::unique_ptr<MemoryBuffer>>
-compilePart(MemoryBufferRef bitcode, const Names &names,
+compilePart(MemoryBufferRef bitcode, const Names &names, bool hasData,
             OptimizationEffort effort) {
   auto builder = detectHost();
   if (!builder)
@@ -154,10 +179,7 @@ compilePart(MemoryBufferRef bitcode, const Names &names,
   auto module = parseBitcodeFile(bitcode, context);
   if (!module)
     return module.takeError();
-  for (Function &function : **module)
-    if (!function.isDeclaration() &&
-        !llvm::is_contained(names, function.getName()))
-      function.deleteBody();
+  keepPart(**module, names, hasData);
   setHostAttributes(**module, **target);
   optimize(**module, **target, effort);
   return orc::SimpleCompiler(**target)(**module);
@@ -171,7 +193,7 @@ static Expected<SmallVector<char, 0>> translate(mlir::ModuleOp module,
   if (!translated)
     return createStringError("expected a module of the LLVM dialect, got one "
                              "that has no translation to LLVM IR");
-  showFunctions(*translated);
+  showShared(*translated);
   parts = divideFunctions(*translated);
   SmallVector<char, 0> bitcode;
   raw_svector_ostream stream(bitcode);
@@ -194,7 +216,7 @@ Expected<Objects> raytention::compileToObjects(mlir::ModuleOp module,
   int limit = std::min<int64_t>(std::max(workers, 1), parts.size());
   runTogether(limit, [&](int) {
     for (size_t i; (i = next++) < parts.size();) {
-      auto object = compilePart(bytes, parts[i], effort);
+      auto object = compilePart(bytes, parts[i], i + 1 == parts.size(), effort);
       if (object)
         objects[i] = std::move(*object);
       else

@@ -8,6 +8,7 @@
 
 #include "tests/exec/CentroidGradient.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -20,7 +21,8 @@ static double dot(const std::vector<double> &a, const std::vector<double> &b) {
 
 CentroidGradient::CentroidGradient(const GradientProblem &problem)
     : problem(problem), numRows(problem.numQueries), width(problem.spec.dModel),
-      totals(problem.batch * numRows), means(totals.size(), Vector(width)),
+      totals(problem.batch * numRows), nearest(totals.size()),
+      scales(totals.size()), means(totals.size(), Vector(width)),
       gradients(means) {
   for (int64_t b = 0; b < problem.batch; ++b)
     for (int64_t i = 0; i < numRows; ++i)
@@ -38,9 +40,12 @@ CentroidGradient::CentroidGradient(const GradientProblem &problem)
 
 void CentroidGradient::prepareRow(int64_t b, int64_t i) {
   size_t row = rowOf(b, i);
+  nearest[row] = HUGE_VAL;
   for (int64_t j = 0; j < problem.numKeys; ++j)
-    if (isSeen(b, i, j))
+    if (isSeen(b, i, j)) {
       totals[row] += std::exp(-getSquare(b, i, j) / problem.tau[0]);
+      nearest[row] = std::min(nearest[row], getSquare(b, i, j));
+    }
   Vector &mean = means[row], &gradient = gradients[row];
   for (int64_t j = 0; j < problem.numKeys; ++j)
     for (int64_t d = 0; d < width && isSeen(b, i, j); ++d)
@@ -51,7 +56,8 @@ void CentroidGradient::prepareRow(int64_t b, int64_t i) {
   gradient.assign(dy, dy + width);
   double along = dot(mean, gradient) / norm;
   for (int64_t d = 0; d < width; ++d)
-    gradient[d] = (gradient[d] - along * mean[d] / norm) / norm;
+    gradient[d] -= along * mean[d] / norm;
+  scales[row] = 1 / norm;
 }
 
 void CentroidGradient::forEach(Pairs &pairs, Change change) {
@@ -66,8 +72,8 @@ void CentroidGradient::setSeen(int64_t b, int64_t i, int64_t j, double &weight,
                                double &coefficient) const {
   size_t row = rowOf(b, i);
   const Vector &gradient = gradients[row];
-  weight = std::exp(-getSquare(b, i, j) / problem.tau[0]);
-  weight /= totals[row] > 0 ? totals[row] : 1; // a row of zeros has a sum of 1
+  weight = totals[row] > 0 ? scales[row] / totals[row] : 0;
+  weight *= std::exp(-getSquare(b, i, j) / problem.tau[0]);
   coefficient =
       weight * (dot(gradient, getKey(b, j)) - dot(gradient, means[row]));
 }
@@ -98,12 +104,15 @@ std::vector<double> CentroidGradient::sumKeys() const {
   return sums;
 }
 
+/// Scores count from the row's largest, as of all keys their gradients sum to
+/// 0: it tells where some are left out.
 double CentroidGradient::sumTau() const {
   double sum = 0;
   for (int64_t b = 0; b < problem.batch; ++b)
     for (int64_t i = 0; i < numRows; ++i)
       for (int64_t j = 0; j < problem.numKeys; ++j)
-        sum += ofQueries.coefficients[pairOf(b, i, j)] * getSquare(b, i, j) /
+        sum += ofQueries.coefficients[pairOf(b, i, j)] *
+               (getSquare(b, i, j) - nearest[rowOf(b, i)]) /
                (problem.tau[0] * problem.tau[0]);
   return sum;
 }

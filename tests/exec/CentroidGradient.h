@@ -21,7 +21,7 @@ class CentroidGradient {
 public:
   /// Per pair [B, Tq, T]; 0 where masked.
   struct Pairs {
-    std::vector<double> weights;
+    std::vector<double> weights;      ///< times the row's scale
     std::vector<double> coefficients; ///< the score's gradient
   };
 
@@ -59,9 +59,11 @@ private:
 
   const GradientProblem &problem;
   int64_t numRows, width;
-  std::vector<double> totals;    ///< [B, Tq]
+  std::vector<double> totals;    ///< [B, Tq]; 0 for rows that are not there
+  std::vector<double> nearest;   ///< the least square of a row's keys
+  std::vector<double> scales;    ///< 1 / norm
   std::vector<Vector> means;     ///< x
-  std::vector<Vector> gradients; ///< dx
+  std::vector<Vector> gradients; ///< dx / scale
 };
 
 } // namespace raytention::test

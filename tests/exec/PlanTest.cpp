@@ -158,6 +158,7 @@ TEST(PlanEdit, AKernelBetweenOthersRuns) {
     ASSERT_NEAR(got.signals[i], wanted.signals[i], 1e-5) << i;
 }
 
+/// As bytes: memory of i1 is refused.
 TEST(PlanEdit, TruthValuesPassThroughSharedMemory) {
   RT_NVRTC_OR_SKIP(compiler);
   std::string text = readCentroidPlan();
@@ -178,16 +179,18 @@ TEST(PlanEdit, TruthValuesPassThroughSharedMemory) {
     %one = arith.constant 1.0 : f32
     %two = arith.constant 2.0 : f32
     %shared = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
-    %even = memref.view %shared[%c0][] : memref<?xi8, #gpu.address_space<workgroup>> to memref<64xi1, #gpu.address_space<workgroup>>
+    %even = memref.view %shared[%c0][] : memref<?xi8, #gpu.address_space<workgroup>> to memref<64xi8, #gpu.address_space<workgroup>>
     %i = gpu.block_id x
     %b = gpu.block_id y
     %d = gpu.thread_id x
     %rest = arith.remsi %d, %c2 : index
     %is_even = arith.cmpi eq, %rest, %c0 : index
-    memref.store %is_even, %even[%d] : memref<64xi1, #gpu.address_space<workgroup>>
+    %byte = arith.extui %is_even : i1 to i8
+    memref.store %byte, %even[%d] : memref<64xi8, #gpu.address_space<workgroup>>
     gpu.barrier
     %other = arith.subi %c63, %d : index
-    %is_odd = memref.load %even[%other] : memref<64xi1, #gpu.address_space<workgroup>>
+    %other_byte = memref.load %even[%other] : memref<64xi8, #gpu.address_space<workgroup>>
+    %is_odd = arith.trunci %other_byte : i8 to i1
     %factor = arith.select %is_odd, %one, %two : f32
     %old = memref.load %x[%b, %i, %d] : memref<?x?x64xf32>
     %new = arith.mulf %old, %factor : f32

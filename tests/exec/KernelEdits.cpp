@@ -339,7 +339,7 @@ std::vector<StageEdit> test::getKernelEdits() {
       {"TheLastLaunchIsMissing", one, false, forgetTheLastLaunch, meansAnything,
        cpu, computed(), computed()},
       {"BuffersFreedEarly", one, false, freeEarly, meansAnything, cpu,
-       absent(oneKernel), refused("freed")},
+       absent(oneKernel), faults("freed")},
       {"FewerThreadsThanAKernelSays", one, false, launchFewerThreads,
        meansAnything, cpu, refused("64"), refused("64")},
   };

@@ -149,11 +149,6 @@ static void fillWithOne(ModuleOp module) {
   }
 }
 
-static void dropFills(ModuleOp module) {
-  for (auto op : all<linalg::FillOp>(module))
-    op.erase();
-}
-
 /// Loop d3 (width) indexes the keys' rows, d4 (keys) their columns.
 static void transposeKeys(ModuleOp module) {
   for (auto op : all<linalg::ContractOp>(module)) {
@@ -312,8 +307,6 @@ std::vector<StageEdit> test::getKernelEdits() {
        computed(), computed()},
       {"SumsStartAtOne", one, false, fillWithOne, meansSumsFromOne, cpu,
        computed(), computed()},
-      {"SumsStartAnywhere", one, false, dropFills, meansAnything, cpu,
-       faults("uninitialized"), faults("uninitialized")},
       {"KeysAreTransposed", one, true, transposeKeys, meansTransposedKeys, cpu,
        computed(), computed()},
       {"SumsInABranch", one, false, addForTheFirstSequence, meansSumsOfTheFirst,

@@ -81,12 +81,24 @@ EditResult test::meansSwappedSequences(EditProblem &problem) {
   return result;
 }
 
-EditResult test::meansSevensFirst(EditProblem &problem) {
+/// Of each sequence, rows from `begin` to `end` hold sevens.
+static EditResult meansSevens(EditProblem &problem, int64_t begin,
+                              int64_t end) {
   EditResult result = problem.reference();
-  for (int64_t row = 0; row < problem.rows(); ++row)
-    if (row % problem.inputs.numQueries < kTile)
+  for (int64_t row = 0; row < problem.rows(); ++row) {
+    int64_t i = row % problem.inputs.numQueries;
+    if (begin <= i && i < end)
       setRow(problem, result, row, 7, 7, 7);
+  }
   return result;
+}
+
+EditResult test::meansSevensFirst(EditProblem &problem) {
+  return meansSevens(problem, 0, kTile);
+}
+
+EditResult test::meansSevensLast(EditProblem &problem) {
+  return meansSevens(problem, 2 * kTile, problem.inputs.numQueries);
 }
 
 EditResult test::meansLaterPositions(EditProblem &problem) {

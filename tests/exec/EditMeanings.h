@@ -27,6 +27,8 @@ EditResult meansSwappedQueries(EditProblem &problem);
 EditResult meansSwappedSequences(EditProblem &problem);
 /// Rows before the first full tile hold sevens.
 EditResult meansSevensFirst(EditProblem &problem);
+/// And those behind two tiles.
+EditResult meansSevensLast(EditProblem &problem);
 /// Row i stands at position i + lengths[0] - lengths[1].
 EditResult meansLaterPositions(EditProblem &problem);
 /// Keys from the second chunk on; rows before it are whatever they are.

@@ -18,20 +18,26 @@ using namespace raytention::test;
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Outputs of sevens, of which the loop begins to write at row 8.
-static void beginLaterOnSevens(ModuleOp module) {
-  StageEditor edit(module);
-  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
+/// What a loop starts from becomes sevens.
+static void startFromSevens(StageEditor &edit, Operation *loop,
+                            MutableOperandRange starts) {
   edit.b.setInsertionPoint(loop);
-  for (OpOperand &output : loop.getOutputsMutable()) {
-    Type element = getElementTypeOrSelf(output.get().getType());
+  for (OpOperand &start : starts) {
+    Type element = getElementTypeOrSelf(start.get().getType());
     TypedAttr seven = isa<FloatType>(element)
                           ? TypedAttr(edit.b.getFloatAttr(element, 7))
                           : TypedAttr(edit.b.getIntegerAttr(element, 7));
     Value value = arith::ConstantOp::create(edit.b, edit.loc, seven);
-    output.set(linalg::FillOp::create(edit.b, edit.loc, value, output.get())
-                   .getResult(0));
+    start.set(linalg::FillOp::create(edit.b, edit.loc, value, start.get())
+                  .getResult(0));
   }
+}
+
+/// Outputs of sevens, of which the loop begins to write at row 8.
+static void beginLaterOnSevens(ModuleOp module) {
+  StageEditor edit(module);
+  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
+  startFromSevens(edit, loop, loop.getOutputsMutable());
   loop.setStaticLowerBound({0, EditProblem::kTile});
 }
 
@@ -162,14 +168,13 @@ static void addForTheFirstSequence(ModuleOp module) {
            edit.isZero(edit.tilesOf(product).getInductionVar(0)));
 }
 
-/// All of the finish only where the offset is 0.
-static void finishInABranch(ModuleOp module) {
-  StageEditor edit(module);
+/// All of the finish only where an index is 0.
+static void finishWhereZero(StageEditor &edit, Value index) {
   auto finish = edit.only<FinalizeOp>();
   scf::ForallOp loop = edit.tilesOf(finish);
   Operation *whole = edit.nestOf(finish);
   edit.b.setInsertionPoint(whole);
-  Value holds = edit.isZero(edit.argument(StageEditor::Offset));
+  Value holds = edit.isZero(index);
   SmallVector<Value> before = {finish.getSignalsIn(), finish.getNormIn(),
                                finish.getIndicesIn()};
   if (loop)
@@ -180,6 +185,21 @@ static void finishInABranch(ModuleOp module) {
        llvm::zip(whole->getResults(), chosen.getResults()))
     result.replaceAllUsesExcept(other, yield);
   whole->moveBefore(yield);
+}
+
+/// The offset is 0.
+static void finishInABranch(ModuleOp module) {
+  StageEditor edit(module);
+  finishWhereZero(edit, edit.argument(StageEditor::Offset));
+}
+
+/// Of the first chunk of rows, on outputs of sevens.
+static void finishTheFirstChunk(ModuleOp module) {
+  StageEditor edit(module);
+  auto chunks =
+      edit.tilesOf(edit.only<FinalizeOp>())->getParentOfType<scf::ForOp>();
+  startFromSevens(edit, chunks, chunks.getInitArgsMutable());
+  finishWhereZero(edit, chunks.getInductionVar());
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,6 +248,7 @@ std::vector<StageEdit> test::getLoopEdits() {
                                  one = {"centroid"},
                                  two = {"centroid", "top:1"};
   const char *noLoop = "no loop over keys in this family";
+  const char *noChunks = "no loop over chunks of rows";
   const char *inTile = "keys are read in the tile";
   const char *ofChunk = "rows of a tile are those of a chunk";
   const char *before = "positions are computed before the tiles";
@@ -262,6 +283,9 @@ std::vector<StageEdit> test::getLoopEdits() {
       {"AFinishInABranch", one, false, finishInABranch, meansTheSame,
        refused("'arith.select' op"), refused("a choice between two scalars"),
        refused("a choice between two scalars"), "tiled", computed()},
+      {"AFinishOfTheFirstChunk", two, false, finishTheFirstChunk,
+       meansSevensLast, absent(noChunks), absent(noChunks), absent(noChunks),
+       "tiled", computed()},
       {"TwoFinishes", two, false, finishTwice, meansTheSame, computed(),
        computed(), computed()},
       {"KeysLookedUpAgain", one, false, lookUpAgain, meansIdsOfIds,

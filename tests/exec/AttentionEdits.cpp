@@ -104,8 +104,8 @@ std::vector<StageEdit> test::getAttentionEdits() {
   const std::vector<std::string> two = {"centroid", "top:1"},
                                  one = {"centroid"};
   std::vector<StageEdit> edits = {
-      {"OtherLengths", two, false, attendToOtherLengths, meansEqualLengths,
-       computed(), computed(), computed()},
+      typical({"OtherLengths", two, false, attendToOtherLengths,
+               meansEqualLengths, computed(), computed(), computed()}),
       {"AnOffset", one, false, attendFromAnOffset, meansAnOffsetOfTheSecond,
        computed(), computed(), computed()},
       {"Chained", one, false, chain, meansAttendingTwice, computed(),

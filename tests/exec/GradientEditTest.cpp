@@ -44,16 +44,23 @@ CompileOptions getOptions(bool isStored) {
   return options;
 }
 
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
+/// The stage's text after the edit.
 std::string makeText(const GradientEdit &edit, const AttentionSpec &spec,
                      const CompileOptions &options) {
   std::string text = test::cantFail(printStage(spec, options, edit.stage));
   CompilerContext compiler;
   auto module =
       parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
+  std::string before = print(*module);
   edit.change(*module);
-  std::string edited;
-  llvm::raw_string_ostream(edited) << *module;
-  EXPECT_NE(text, edited);
+  std::string edited = print(*module);
+  EXPECT_NE(before, edited);
   return edited;
 }
 
@@ -125,16 +132,24 @@ std::string nameParameter(const testing::TestParamInfo<Case> &info) {
   return getName(info.param);
 }
 
-std::vector<Case> getCases() {
+/// The plain run has what is refused, and of each kind one that is computed.
+std::vector<Case> getCases(bool isLong) {
   std::vector<Case> cases;
   for (const GradientEdit &edit : getGradientEdits())
-    for (bool isStored : {false, true})
-      if ((isStored ? edit.stored : edit.fused).kind != Outcome::Absent)
+    for (bool isStored : {false, true}) {
+      Outcome::Kind kind = (isStored ? edit.stored : edit.fused).kind;
+      bool isPlain = edit.isTypical || kind == Outcome::Refused;
+      if (kind != Outcome::Absent && isPlain != isLong)
         cases.push_back({edit, isStored});
+    }
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Edits, EditedGradient, testing::ValuesIn(getCases()),
+INSTANTIATE_TEST_SUITE_P(Edits, EditedGradient,
+                         testing::ValuesIn(getCases(/*isLong=*/false)),
+                         nameParameter);
+INSTANTIATE_TEST_SUITE_P(Long, EditedGradient,
+                         testing::ValuesIn(getCases(/*isLong=*/true)),
                          nameParameter);
 
 } // namespace

@@ -389,6 +389,11 @@ std::vector<GradientEdit> test::getGradientEdits() {
     tiled(edit);
     whole(edit);
   };
+  // Of each kind one, for the plain run.
+  auto typical = [](GradientEdit edit) {
+    edit.isTypical = true;
+    return edit;
+  };
   both({"UnusedPairs", some,
         repeat<LookupOp, DistanceOp, linalg::ContractOp, WeighGradOp>,
         gradientIsTheSame, computed(), computed()});
@@ -398,16 +403,21 @@ std::vector<GradientEdit> test::getGradientEdits() {
   both({"UnusedSums", some,
         repeat<SumDifferencesOp, CopyGradOp, ParameterGradOp, ScatterAddOp>,
         gradientIsTheSame, computed(), computed()});
-  both({"QuerySumsAreDropped", one, dropQuerySums, gradientWithoutQueries,
-        computed(), computed()});
+  GradientEdit drop = {"QuerySumsAreDropped",  one,        dropQuerySums,
+                       gradientWithoutQueries, computed(), computed()};
+  tiled(typical(drop));
+  whole(drop);
   both({"DifferencesAreDropped", one, dropKeySums, gradientWithoutDifferences,
         computed(), computed()});
   both({"WeightedSumsAreDropped", one, dropWeightedSums, gradientWithoutWeights,
         computed(), computed()});
   both({"TheFirstQuerySumsAreRead", one, readTheFirstQuerySums,
         gradientWithoutQueries, computed(), computed()});
-  both({"TheFirstKeySumsAreRead", one, readTheFirstKeySums, gradientWithoutKeys,
-        computed(), computed()});
+  GradientEdit read = {
+      "TheFirstKeySumsAreRead", one,        readTheFirstKeySums,
+      gradientWithoutKeys,      computed(), computed()};
+  tiled(read);
+  whole(typical(read));
   both({"QuerySumsStartAtOne", one, sumQueriesFromOne, gradientIsTheSame,
         refused("'linalg.fill' op"), refused("'linalg.fill' op")});
   both({"TheTableStartsAtOne", some, scatterOnOnes, gradientOnOnes, computed(),
@@ -428,22 +438,25 @@ std::vector<GradientEdit> test::getGradientEdits() {
         computed()});
   both({"DqOfTheOtherSequence", some, swapQueryGradient, gradientIsSwapped,
         computed(), computed()});
-  both({"IdsOfTheOtherSequence", one, scatterByOtherIds, gradientBySwappedIds,
-        computed(), computed()});
-  tiled({"PairsOfTheOtherSequence", one, swapStoredPairs,
-         gradientOfSwappedPairs, absent(fused), computed()});
+  GradientEdit scatter = {
+      "IdsOfTheOtherSequence", one,        scatterByOtherIds,
+      gradientBySwappedIds,    computed(), computed()};
+  tiled(scatter);
+  whole(typical(scatter));
+  tiled(typical({"PairsOfTheOtherSequence", one, swapStoredPairs,
+                 gradientOfSwappedPairs, absent(fused), computed()}));
   tiled({"EverySecondQuery", one, strideQueries, gradientIsTheSame,
          refused("stride 1"), refused("stride 1")});
-  whole({"KeysSeeOneRowMore", one, seeOneKeyMore, gradientOfAnotherMask,
-         computed(), computed()});
+  whole(typical({"KeysSeeOneRowMore", one, seeOneKeyMore, gradientOfAnotherMask,
+                 computed(), computed()}));
   whole({"KeysWithoutLengths", some, seeAllLengths, gradientIsTheSame,
          computed(), computed()});
   tiled({"TilesReversed", some, reverseTiles, gradientIsTheSame, computed(),
          computed()});
   tiled({"LoopsReversed", some, reverseLoops, gradientIsTheSame, computed(),
          computed()});
-  tiled({"KeysFromTheSecondChunk", one, sumLaterKeys, gradientOfLaterKeys,
-         computed(), computed()});
+  tiled(typical({"KeysFromTheSecondChunk", one, sumLaterKeys,
+                 gradientOfLaterKeys, computed(), computed()}));
   tiled({"RowsFromTheSecondTile", one, sumLaterRows, gradientOfLaterTiles,
          computed(), computed()});
   tiled({"SumsForTheFirstSequence", one, sumForTheFirstSequence,
@@ -452,8 +465,8 @@ std::vector<GradientEdit> test::getGradientEdits() {
          gradientIsTheSame, computed(), computed()});
   whole({"QuerySumsInABranch", one, sumInABranch<PairSide::Query>,
          gradientIsTheSame, refused("in a branch"), refused("in a branch")});
-  tiled({"KeySumsInABranch", one, sumInABranch<PairSide::Key>,
-         gradientIsTheSame, computed(), computed()});
+  tiled(typical({"KeySumsInABranch", one, sumInABranch<PairSide::Key>,
+                 gradientIsTheSame, computed(), computed()}));
   whole({"KeySumsInABranch", one, sumInABranch<PairSide::Key>,
          gradientIsTheSame, refused("in a branch"), refused("in a branch")});
   both({"AFinishInABranch", one, finishInABranch, gradientIsTheSame,

@@ -34,6 +34,7 @@ struct GradientEdit {
   GradientValues (*meaning)(GradientProblem &, bool isStored);
   Outcome fused, stored;
   const char *stage = "tiled";
+  bool isTypical = false; ///< for the plain run
 };
 
 std::vector<GradientEdit> getGradientEdits();

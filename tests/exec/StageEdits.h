@@ -41,7 +41,14 @@ struct StageEdit {
   const char *stage = "tiled"; ///< that is edited
   /// Of the CPU's family stored, where it is not that of `cpu`.
   std::optional<Outcome> cpuStored = std::nullopt;
+  bool isTypical = false;
 };
+
+/// One of each kind of edit, for the plain run.
+inline StageEdit typical(StageEdit edit) {
+  edit.isTypical = true;
+  return edit;
+}
 
 /// Edits of a plan.
 std::vector<StageEdit> getPlanEdits();

@@ -413,11 +413,8 @@ std::vector<GradientEdit> test::getGradientEdits() {
         computed(), computed()});
   both({"TheFirstQuerySumsAreRead", one, readTheFirstQuerySums,
         gradientWithoutQueries, computed(), computed()});
-  GradientEdit read = {
-      "TheFirstKeySumsAreRead", one,        readTheFirstKeySums,
-      gradientWithoutKeys,      computed(), computed()};
-  tiled(read);
-  whole(typical(read));
+  both({"TheFirstKeySumsAreRead", one, readTheFirstKeySums, gradientWithoutKeys,
+        computed(), computed()});
   both({"QuerySumsStartAtOne", one, sumQueriesFromOne, gradientIsTheSame,
         refused("'linalg.fill' op"), refused("'linalg.fill' op")});
   both({"TheTableStartsAtOne", some, scatterOnOnes, gradientOnOnes, computed(),

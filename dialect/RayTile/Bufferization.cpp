@@ -202,6 +202,15 @@ struct Model : BufferizableOpInterface::ExternalModel<Model<Op>, Op> {
                                const AnalysisState &) const {
     return getResultOf(operand).has_value();
   }
+  /// Finished keys may stand where their sums stood.
+  bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
+                                     ArrayRef<OpOperand *> operands) const {
+    auto finish = dyn_cast<KeyGradOp>(op);
+    return finish && llvm::all_of(operands, [&](OpOperand *operand) {
+             return operand == &finish.getSumsMutable() ||
+                    operand == &finish.getKeysGradInMutable();
+           });
+  }
   AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
                                       const AnalysisState &) const {
     if (std::optional<unsigned> result = getResultOf(operand))

@@ -22,10 +22,12 @@ def TileTasksPass : Pass<"rt-tile-tasks", "::mlir::func::FuncOp"> {
     the rows from the first that sees it to the sequence's end are there. The ops
     therefore drop their `lengths`.
 
-    In the family `stored` the score sweep is a loop of its own, and pairs that
-    more than one loop reads, distances and what a gradient's pairs give, are
-    computed by the first and stored for the others; weights and coefficients of
-    masked pairs are stored as zeros.
+    In the family `stored` the score sweep is a loop of its own, and what more
+    than one loop reads, distances, prepared rows and what a gradient's pairs
+    give, is computed by the first and stored for the others; weights and
+    coefficients of masked pairs are stored as zeros. With a `query_chunk` all
+    this stands in a sequential loop over that many rows at a time, which carries
+    the sums of the keys; gradients of the keys then take the place of these.
 
     The tile size is one constant of the function, read by the step and by the
     size of the last tile: edit it, and the loop follows. A finish inside an
@@ -76,7 +78,7 @@ def TileTasksPass : Pass<"rt-tile-tasks", "::mlir::func::FuncOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numTiled", "tiled", "loops made">,
-    Statistic<"numShared", "shared", "pairs stored for other loops">];
+    Statistic<"numShared", "shared", "pairs and rows stored for other loops">];
 }
 
 def SplitKeysPass : Pass<"rt-split-keys", "::mlir::func::FuncOp"> {

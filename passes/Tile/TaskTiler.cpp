@@ -32,7 +32,7 @@ static MaskedPairsOpInterface findPairs(Operation *op) {
 }
 
 TaskTiler::TaskTiler(RewriterBase &rewriter, const Task &task,
-                     StoredPairs &stored)
+                     StoredValues &stored)
     : b(rewriter), task(task), root(task.root), loc(root.getLoc()),
       passing(task.passing), stored(stored),
       fuser(
@@ -42,9 +42,9 @@ TaskTiler::TaskTiler(RewriterBase &rewriter, const Task &task,
           },
           [this](Operation *tile) { dropLengths(tile); }) {
   step = makeFunctionConstant(b, loc, task.items);
-  for (OpResult pairs : task.read)
-    if (Value own = stored.lookup(pairs))
-      fuser.setKnown(pairs, own);
+  for (OpResult value : task.read)
+    if (Value own = stored.lookup(value))
+      fuser.setKnown(value, own);
 }
 
 LogicalResult TaskTiler::run() {
@@ -108,8 +108,8 @@ ParallelLoop TaskTiler::buildLoop() {
   SmallVector<Value> outputs;
   for (OpResult result : root->getResults())
     outputs.push_back(buildOutput(result));
-  for (OpResult pairs : task.shared)
-    outputs.push_back(buildOutput(pairs));
+  for (OpResult value : task.shared)
+    outputs.push_back(buildOutput(value));
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   return ParallelLoop(b, loc, {zero, zero}, {domain[0], numItems}, {one, step},
                       outputs);
@@ -140,23 +140,23 @@ FailureOr<TilingResult> TaskTiler::tileRoot(ParallelLoop &loop) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pairs that other tasks read
+// What other tasks read
 //===----------------------------------------------------------------------===//
 
 void TaskTiler::storeShared(ParallelLoop &loop) {
-  for (auto [number, pairs] : llvm::enumerate(task.shared)) {
+  for (auto [number, value] : llvm::enumerate(task.shared)) {
     unsigned output = root->getNumResults() + number;
     const auto *tile =
         llvm::find_if(fuser.getTiles(), [&](const ProducerFuser::Tile &tile) {
-          return tile.whole == pairs;
+          return tile.whole == value;
         });
     if (tile == fuser.getTiles().end())
       continue;
-    if (isa<DistanceOp>(pairs.getOwner()))
+    if (!isa<WeighGradOp>(value.getOwner()))
       loop.insert(b, output, tile->tile, tile->offsets, tile->sizes);
     else
       insertWeighed(loop, output, *tile);
-    stored[pairs] = loop.results[output];
+    stored[value] = loop.results[output];
   }
 }
 

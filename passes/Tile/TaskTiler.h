@@ -24,14 +24,14 @@ struct Task {
   /// The root's own items are rows if keys pass by, and keys if rows do.
   Passing passing;
   int64_t items; ///< per task
-  /// Pairs that the root needs, which other tasks read.
+  /// Pairs and prepared rows that the root needs, which other tasks read.
   llvm::SmallVector<mlir::OpResult> shared = {};
-  /// Pairs that it reads of earlier tasks.
+  /// What it reads of earlier tasks.
   llvm::SmallVector<mlir::OpResult> read = {};
 };
 
-/// Pairs that an earlier task has stored.
-using StoredPairs = llvm::DenseMap<mlir::Value, mlir::Value>;
+/// What an earlier task has stored.
+using StoredValues = llvm::DenseMap<mlir::Value, mlir::Value>;
 
 /// Builds the parallel loop over batch entries and tiles of a task's root, with
 /// everything that it needs computed in the body. Of what passes by, a tile
@@ -39,7 +39,7 @@ using StoredPairs = llvm::DenseMap<mlir::Value, mlir::Value>;
 class TaskTiler {
 public:
   TaskTiler(mlir::RewriterBase &rewriter, const Task &task,
-            StoredPairs &stored);
+            StoredValues &stored);
 
   /// Replaces the root by the loop; what is shared is added to what is stored.
   llvm::LogicalResult run();
@@ -73,7 +73,7 @@ private:
   mlir::TilingInterface root;
   mlir::Location loc;
   Passing passing;
-  StoredPairs &stored;
+  StoredValues &stored;
   ProducerFuser fuser;
   mlir::Value step, entry, first, count;
   mlir::OpFoldResult numItems;

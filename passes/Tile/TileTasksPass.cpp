@@ -27,9 +27,10 @@ using namespace raytention;
 
 namespace {
 
-/// Which pairs of a list of tasks are read by more than one of them: a task
-/// stores those that its own rows see, so readers must see the same.
-class SharedPairs {
+/// Which pairs and prepared rows of a list of tasks are read by more than one
+/// of them: a task stores those that its own rows see, so readers must see the
+/// same.
+class SharedValues {
 public:
   /// Tasks in the order in which they run.
   void add(Task &task) {
@@ -65,8 +66,8 @@ private:
     return seen;
   }
 
-  static bool isPairs(OpResult value) {
-    return isa<DistanceOp>(value.getOwner()) ||
+  static bool isStorable(OpResult value) {
+    return isa<DistanceOp, GradRowsOp>(value.getOwner()) ||
            (isa<WeighGradOp>(value.getOwner()) && !isTotal(value));
   }
 
@@ -74,7 +75,7 @@ private:
     if (!isa<TilingInterface>(op) || !known.insert(op).second)
       return;
     for (OpResult result : op->getResults())
-      if (isPairs(result))
+      if (isStorable(result))
         owners.try_emplace(result, tasks.size() - 1);
     for (Value operand : op->getOperands()) {
       auto result = dyn_cast<OpResult>(operand);
@@ -124,6 +125,7 @@ struct TileTasksPass
       return signalPassFailure();
     SmallVector<Task> tasks;
     for (Operation *root : roots) {
+      finishInPlace(root);
       bool isKeys = isa<KeyGradOp>(root) || isYieldedSum(root);
       tasks.push_back({cast<TilingInterface>(root),
                        isKeys ? Passing::Rows : Passing::Keys,
@@ -136,11 +138,11 @@ struct TileTasksPass
   }
 
   LogicalResult tile(MutableArrayRef<Task> tasks, bool isStored) {
-    SharedPairs shared;
+    SharedValues shared;
     if (isStored)
       for (Task &task : tasks)
         shared.add(task);
-    StoredPairs stored;
+    StoredValues stored;
     for (const Task &task : tasks) {
       IRRewriter rewriter(task.root);
       if (failed(TaskTiler(rewriter, task, stored).run()))
@@ -174,6 +176,17 @@ struct TileTasksPass
       return WalkResult::advance();
     });
     return failure(walked.wasInterrupted());
+  }
+
+  /// Gradients of the keys take the place of sums that a loop has carried, as
+  /// large as they are, and that nothing else reads.
+  static void finishInPlace(Operation *root) {
+    auto finish = dyn_cast<KeyGradOp>(root);
+    if (finish && finish.getSums().getDefiningOp<scf::ForOp>() &&
+        finish.getSums().hasOneUse() &&
+        finish.getKeysGradIn().getDefiningOp<tensor::EmptyOp>() &&
+        finish.getSums().getType() == finish.getType())
+      finish.getKeysGradInMutable().set(finish.getSums());
   }
 
   /// Whether a loop over chunks of rows carries a sum over them.

@@ -151,17 +151,20 @@ static bool shrink(ChosenSchedule &schedule, const Schedule &wanted) {
 }
 
 int64_t raytention::estimateStoredRow(const WorkspaceProblem &problem) {
-  Count pairs = Count(problem.numWeighted) + 2;
-  Count row = problem.backward ? pairs * problem.numKeys
-                               : Count(problem.numKeys) + problem.numFields;
+  Count weighted = problem.numWeighted;
+  Count row = problem.backward
+                  ? (weighted + 2) * problem.numKeys + weighted * problem.dModel
+                  : Count(problem.numKeys);
+  row += problem.numFields;
   return (row * problem.elementBytes).get();
 }
 
-/// Rows at a time of family stored: more of them leave the caches.
+/// Rows at a time of family stored: more of them leave the caches, fewer are
+/// too few tasks.
 static constexpr int64_t kMostStoredRows = 256;
 /// Narrower rows are faster fused: the pairs that it does not store weigh more
 /// than the products that it repeats.
-static constexpr int64_t kNarrowestStored = 640;
+static constexpr int64_t kNarrowestStored = 384;
 
 static int64_t chooseQueryChunk(const WorkspaceProblem &problem,
                                 const ChosenSchedule &schedule) {
@@ -184,8 +187,11 @@ raytention::chooseBackwardSchedule(const WorkspaceProblem &problem,
   // Of how many keys, and so how large, pairs are must be known.
   if (!isOpen || problem.dModel < kNarrowestStored || problem.numKeys == 0)
     return schedule;
+  int64_t rows = chooseQueryChunk(problem, schedule);
+  if (rows < kMostStoredRows)
+    return schedule;
   schedule.isStored = true;
-  schedule.queryChunk = chooseQueryChunk(problem, schedule);
+  schedule.queryChunk = rows;
   return schedule;
 }
 

@@ -41,14 +41,15 @@ struct ChosenSchedule {
 int64_t estimateWorkspace(const WorkspaceProblem &problem,
                           const ChosenSchedule &schedule);
 
-/// What passes between the loops of family stored, per row of a sequence:
-/// distances, weights and coefficients, or states.
+/// About how many bytes pass between the loops of family stored, per row of a
+/// sequence: distances and states, or distances, weights, coefficients and
+/// prepared rows.
 int64_t estimateStoredRow(const WorkspaceProblem &problem);
 
 /// The schedule of the gradient beside that of the attention: family stored
-/// where rows are wide and the number of keys is known, as it computes every
-/// product once, unless `wanted` names a family, key ranges or recomputed
-/// scores.
+/// where rows are wide, as it computes every product once, and the cap has room
+/// for what enough rows of the known number of keys need, unless `wanted` names a
+/// family, key ranges or recomputed scores.
 ChosenSchedule chooseBackwardSchedule(const WorkspaceProblem &problem,
                                       const Schedule &wanted,
                                       const ChosenSchedule &forward);

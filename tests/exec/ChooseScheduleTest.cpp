@@ -54,7 +54,8 @@ TEST(ChooseSchedule, SmallCapsShrinkTheChunkThenTheTile) {
   EXPECT_LE(estimateWorkspace(problem, tile), problem.cap);
 }
 
-/// A row of pairs: distances, six weights, coefficients, of 2,048 keys.
+/// A row: distances, six weights and coefficients of each key, fields and
+/// stack.
 TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
   WorkspaceProblem problem = getProblem();
   problem.backward = true;
@@ -68,15 +69,17 @@ TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
   EXPECT_TRUE(choose({}).isStored);
   EXPECT_EQ(choose({}).queryChunk, 256);
   problem.numKeys = 1 << 15;
-  EXPECT_EQ(estimateStoredRow(problem), int64_t(8 << 15) * 4);
-  EXPECT_EQ(choose({}).queryChunk, 64);
+  EXPECT_EQ(estimateStoredRow(problem), (int64_t(8 << 15) + 24 + 6 * 768) * 4);
+  EXPECT_FALSE(choose({}).isStored);
   Schedule wanted;
   wanted.family = Schedule::Family::Fused;
   EXPECT_FALSE(choose(wanted).isStored);
   wanted.family = Schedule::Family::Stored;
+  EXPECT_EQ(choose(wanted).queryChunk, 32);
   wanted.queryChunk = 100;
   EXPECT_TRUE(choose(wanted).isStored);
   EXPECT_EQ(choose(wanted).queryChunk, 100);
+  problem.numKeys = 2048;
   wanted = {};
   wanted.splitKeys = 2;
   EXPECT_FALSE(choose(wanted).isStored);

@@ -35,7 +35,7 @@ namespace {
 
 constexpr uint64_t kSeed = 1;
 /// Fixed cases and draws of the plain run, and draws of the full one.
-constexpr int64_t kPlainCases = 120, kPlainShards = 10;
+constexpr int64_t kPlainCases = 80, kPlainShards = 10;
 constexpr int64_t kFullCases = 3000, kFullShards = 12;
 /// Draws of the full run that a build once got wrong.
 constexpr uint64_t kOnceWrong[] = {360,  529,  728,  772,  914,

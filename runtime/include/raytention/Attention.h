@@ -163,13 +163,12 @@ struct RunReport {
 /// A compiled attention. Runs may follow each other from any one thread.
 ///
 /// What its schedule leaves open depends on the number of keys T of a run:
-/// whether scores fit the workspace cap, how many rows of a gradient are stored
-/// at a time. So there is a variant of the code for each schedule that runs
-/// came to need, a few however many T there are. One is compiled by
-/// compile(), each other by the first run that needs it, whose report says how
-/// long that took. The variant, and so the bits of a result, follow from T
-/// alone, not from what ran before. A run is refused only where no variant fits
-/// the cap.
+/// whether scores, or what a gradient stores, fit the workspace cap. So there
+/// is a variant of the code for each schedule that runs came to need, a few
+/// however many T there are. One is compiled by compile(), each other by the
+/// first run that needs it, whose report says how long that took. The variant,
+/// and so the bits of a result, follow from T alone, not from what ran before.
+/// A run is refused only where no variant fits the cap.
 class Attention {
 public:
   virtual ~Attention();

@@ -165,6 +165,11 @@ struct TileTasksPass
                              "(--rt-fuse-channels, --rt-fuse-gradient)";
         return WalkResult::interrupt();
       }
+      if (isa<scf::IfOp>(op->getParentOp()) && getSummedLoop(op)) {
+        op->emitOpError() << "cannot be tiled in a branch; expected it outside "
+                             "of scf.if, or in a parallel loop";
+        return WalkResult::interrupt();
+      }
       if (isa<FinalizeOp, QueryGradOp, KeyGradOp>(op) ||
           (isStored && (isa<ScoreSweepOp>(op) || isYieldedSum(op))))
         roots.push_back(op);

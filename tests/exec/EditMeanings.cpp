@@ -57,24 +57,48 @@ EditResult test::meansEverySecondQuery(EditProblem &problem) {
   return problem.reference();
 }
 
+/// What stands in an array of both sequences, at the other's place.
+template <typename T> static void swapHalves(std::vector<T> &values) {
+  std::swap_ranges(values.begin(), values.begin() + values.size() / 2,
+                   values.begin() + values.size() / 2);
+}
+
+EditResult test::meansSwappedQueries(EditProblem &problem) {
+  swapHalves(problem.queries);
+  return problem.reference();
+}
+
+EditResult test::meansSwappedIds(EditProblem &problem) {
+  swapHalves(problem.ids);
+  return problem.reference();
+}
+
 EditResult test::meansSwappedSequences(EditProblem &problem) {
   EditResult result = problem.reference();
-  auto swap = [](auto &values) {
-    std::swap_ranges(values.begin(), values.begin() + values.size() / 2,
-                     values.begin() + values.size() / 2);
-  };
-  swap(result.signals);
-  swap(result.norm);
-  swap(result.indices);
+  swapHalves(result.signals);
+  swapHalves(result.norm);
+  swapHalves(result.indices);
+  return result;
+}
+
+/// Of each sequence, rows from `begin` to `end` hold sevens.
+static EditResult meansSevens(EditProblem &problem, int64_t begin,
+                              int64_t end) {
+  EditResult result = problem.reference();
+  for (int64_t row = 0; row < problem.rows(); ++row) {
+    int64_t i = row % problem.inputs.numQueries;
+    if (begin <= i && i < end)
+      setRow(problem, result, row, 7, 7, 7);
+  }
   return result;
 }
 
 EditResult test::meansSevensFirst(EditProblem &problem) {
-  EditResult result = problem.reference();
-  for (int64_t row = 0; row < problem.rows(); ++row)
-    if (row % problem.inputs.numQueries < kTile)
-      setRow(problem, result, row, 7, 7, 7);
-  return result;
+  return meansSevens(problem, 0, kTile);
+}
+
+EditResult test::meansSevensLast(EditProblem &problem) {
+  return meansSevens(problem, 2 * kTile, problem.inputs.numQueries);
 }
 
 EditResult test::meansLaterPositions(EditProblem &problem) {

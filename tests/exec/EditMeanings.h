@@ -20,10 +20,15 @@ EditResult meansLaterGammas(EditProblem &problem);
 EditResult meansLaterRows(EditProblem &problem);
 /// Row i of each tile reads query 2 i of the sequence.
 EditResult meansEverySecondQuery(EditProblem &problem);
+/// Each sequence has the other's ids, or queries.
+EditResult meansSwappedIds(EditProblem &problem);
+EditResult meansSwappedQueries(EditProblem &problem);
 /// Each sequence's results stand at the other's place.
 EditResult meansSwappedSequences(EditProblem &problem);
 /// Rows before the first full tile hold sevens.
 EditResult meansSevensFirst(EditProblem &problem);
+/// And those behind two tiles.
+EditResult meansSevensLast(EditProblem &problem);
 /// Row i stands at position i + lengths[0] - lengths[1].
 EditResult meansLaterPositions(EditProblem &problem);
 /// Keys from the second chunk on; rows before it are whatever they are.

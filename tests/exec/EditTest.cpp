@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each edit is made on the stage "tiled" of each target, or on the plan of a
-// device, and compared with what the edited stage means. Expected values come
-// from the reference on inputs that are changed alike, never from the target
-// that is tested.
+// Each edit is made on a stage on tensors of each target, or on the kernels or
+// the plan of a device, and compared with what the edited stage means. Expected
+// values come from the reference on inputs that are changed alike, never from
+// the target that is tested.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,17 +28,29 @@ using namespace raytention::test;
 
 namespace {
 
-enum class Form { Cpu, Fused, Stored };
+enum class Form { Cpu, CpuStored, Fused, Stored };
+
+bool isCpu(Form form) { return form == Form::Cpu || form == Form::CpuStored; }
+bool isStored(Form form) {
+  return form == Form::Stored || form == Form::CpuStored;
+}
 
 CompileOptions getOptions(Form form) {
   CompileOptions options;
-  options.target = form == Form::Cpu ? TargetKind::Cpu : TargetKind::Simt;
-  if (form != Form::Cpu)
-    options.schedule.family = form == Form::Fused ? Schedule::Family::Fused
-                                                  : Schedule::Family::Stored;
+  options.target = isCpu(form) ? TargetKind::Cpu : TargetKind::Simt;
+  options.schedule.family =
+      isStored(form) ? Schedule::Family::Stored : Schedule::Family::Fused;
+  if (form == Form::CpuStored) // several steps of the loop over rows
+    options.schedule.queryChunk = 2 * EditProblem::kTile;
   options.schedule.queryTile = EditProblem::kTile;
   options.schedule.keyChunk = EditProblem::kTile;
   return options;
+}
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
 }
 
 /// The stage's text after the edit.
@@ -48,10 +60,10 @@ std::string makeText(const StageEdit &edit, const AttentionSpec &spec,
   CompilerContext compiler;
   auto module =
       parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
+  std::string before = print(*module);
   edit.change(*module);
-  std::string edited;
-  llvm::raw_string_ostream(edited) << *module;
-  EXPECT_NE(text, edited);
+  std::string edited = print(*module);
+  EXPECT_NE(before, edited);
   return edited;
 }
 
@@ -71,28 +83,34 @@ struct Case {
 };
 
 std::string getName(const Case &one) {
-  const char *forms[] = {"Cpu", "Fused", "Stored"};
-  return (one.edit.stage == std::string("plan") ? "Plan" : "") +
-         std::string(one.edit.name) + forms[int(one.form)];
+  const char *forms[] = {"Cpu", "CpuStored", "Fused", "Stored"};
+  std::string stage = one.edit.stage;
+  stage[0] = std::toupper(stage[0]);
+  return (stage == "Tiled" ? "" : stage) + one.edit.name + forms[int(one.form)];
 }
 
 void PrintTo(const Case &one, std::ostream *os) { *os << getName(one); }
 
-class EditedStage : public testing::TestWithParam<Case> {
-protected:
-  static const Outcome &getOutcome(const StageEdit &edit, Form form) {
-    return form == Form::Cpu     ? edit.cpu
-           : form == Form::Fused ? edit.fused
-                                 : edit.stored;
+const Outcome &getOutcome(const StageEdit &edit, Form form) {
+  switch (form) {
+  case Form::Cpu:
+    return edit.cpu;
+  case Form::CpuStored:
+    return edit.cpuStored ? *edit.cpuStored : edit.cpu;
+  case Form::Fused:
+    return edit.fused;
+  case Form::Stored:
+    return edit.stored;
   }
-};
+  llvm_unreachable("every form is listed");
+}
+
+class EditedStage : public testing::TestWithParam<Case> {};
 
 TEST_P(EditedStage, MeansWhatItSays) {
   auto [edit, form] = GetParam();
   const Outcome &outcome = getOutcome(edit, form);
-  if (outcome.kind == Outcome::Absent)
-    GTEST_SKIP() << "no such edit: " << outcome.text;
-  if (form != Form::Cpu) {
+  if (!isCpu(form)) {
     RT_NVRTC_OR_SKIP(compiler);
   }
   EditProblem problem(edit.channels, edit.isShort);
@@ -110,9 +128,22 @@ TEST_P(EditedStage, MeansWhatItSays) {
   EXPECT_EQ(compare(*got, edit.meaning(changed)), "");
 }
 
+} // namespace
+
+void test::addWhole(std::vector<StageEdit> &edits,
+                    std::vector<StageEdit> whole) {
+  for (StageEdit &edit : whole) {
+    edit.stage = "products";
+    edits.push_back(std::move(edit));
+  }
+}
+
+namespace {
+
 std::vector<StageEdit> getAll() {
   std::vector<StageEdit> all = getSliceEdits();
-  for (auto edits : {getValueEdits(), getLoopEdits(), getPlanEdits()})
+  for (auto edits : {getValueEdits(), getLoopEdits(), getAttentionEdits(),
+                     getKernelEdits(), getPlanEdits()})
     all.insert(all.end(), edits.begin(), edits.end());
   return all;
 }
@@ -121,26 +152,33 @@ std::string nameParameter(const testing::TestParamInfo<Case> &info) {
   return getName(info.param);
 }
 
-/// A plan is for devices. Both families have the same passes from buffers on:
-/// what can be edited in both is a long test of the one that stores.
-std::vector<Case> getCases(bool isLong) {
+/// The plain run has what is refused, which costs little, and of each kind of
+/// edit one that is computed. Of tiles in family fused and of plans it has all;
+/// in family stored a device has the same passes from buffers on.
+bool isLong(const StageEdit &edit, Form form) {
+  if (getOutcome(edit, form).kind == Outcome::Refused)
+    return false;
+  std::string stage = edit.stage;
+  if (form == Form::CpuStored || (stage != "tiled" && stage != "plan"))
+    return !edit.isTypical;
+  return form == Form::Stored && edit.fused.kind != Outcome::Absent;
+}
+
+std::vector<Case> getCases(bool areLong) {
   std::vector<Case> cases;
   for (const StageEdit &edit : getAll())
-    for (Form form : {Form::Cpu, Form::Fused, Form::Stored}) {
-      bool isPlan = edit.stage == std::string("plan");
-      bool isSecond =
-          form == Form::Stored && edit.fused.kind != Outcome::Absent;
-      if (isSecond == isLong && !(isPlan && form == Form::Cpu))
+    for (Form form : {Form::Cpu, Form::CpuStored, Form::Fused, Form::Stored})
+      if (getOutcome(edit, form).kind != Outcome::Absent &&
+          isLong(edit, form) == areLong)
         cases.push_back({edit, form});
-    }
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Edits, EditedStage,
-                         testing::ValuesIn(getCases(/*isLong=*/false)),
+                         testing::ValuesIn(getCases(/*areLong=*/false)),
                          nameParameter);
 INSTANTIATE_TEST_SUITE_P(Long, EditedStage,
-                         testing::ValuesIn(getCases(/*isLong=*/true)),
+                         testing::ValuesIn(getCases(/*areLong=*/true)),
                          nameParameter);
 
 } // namespace

@@ -18,47 +18,42 @@ using namespace raytention::test;
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Outputs of sevens, of which the loop begins to write at row 8.
-static void beginLaterOnSevens(ModuleOp module) {
-  StageEditor edit(module);
-  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
+/// What a loop starts from becomes sevens.
+static void startFromSevens(StageEditor &edit, Operation *loop,
+                            MutableOperandRange starts) {
   edit.b.setInsertionPoint(loop);
-  for (OpOperand &output : loop.getOutputsMutable()) {
-    Type element = getElementTypeOrSelf(output.get().getType());
+  for (OpOperand &start : starts) {
+    Type element = getElementTypeOrSelf(start.get().getType());
     TypedAttr seven = isa<FloatType>(element)
                           ? TypedAttr(edit.b.getFloatAttr(element, 7))
                           : TypedAttr(edit.b.getIntegerAttr(element, 7));
     Value value = arith::ConstantOp::create(edit.b, edit.loc, seven);
-    output.set(linalg::FillOp::create(edit.b, edit.loc, value, output.get())
-                   .getResult(0));
+    start.set(linalg::FillOp::create(edit.b, edit.loc, value, start.get())
+                  .getResult(0));
   }
-  loop.setStaticLowerBound({0, EditProblem::kTile});
 }
 
-/// Iteration i becomes iteration n - 1 - i.
-static void reverse(StageEditor &edit, Value counter, Value end, Value step,
-                    Block *body) {
-  edit.b.setInsertionPointToStart(body);
-  Value count = arith::CeilDivSIOp::create(edit.b, edit.loc, end, step);
-  Value last = arith::SubIOp::create(edit.b, edit.loc, count, edit.index(1));
-  Value begin = arith::MulIOp::create(edit.b, edit.loc, last, step);
-  auto other = arith::SubIOp::create(edit.b, edit.loc, begin, counter);
-  counter.replaceAllUsesExcept(other, other);
+/// Outputs of sevens, of which the loop begins to write at row 8.
+static void beginLaterOnSevens(ModuleOp module) {
+  StageEditor edit(module);
+  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
+  startFromSevens(edit, loop, loop.getOutputsMutable());
+  loop.setStaticLowerBound({0, EditProblem::kTile});
 }
 
 static void reverseTiles(ModuleOp module) {
   StageEditor edit(module);
   scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
   edit.b.setInsertionPoint(loop);
-  reverse(edit, loop.getInductionVar(1), loop.getUpperBound(edit.b)[1],
-          edit.index(EditProblem::kTile), loop.getBody());
+  edit.reverse(loop.getInductionVar(1), loop.getUpperBound(edit.b)[1],
+               edit.index(EditProblem::kTile), loop.getBody());
 }
 
 static void reverseChunks(ModuleOp module) {
   StageEditor edit(module);
   for (auto loop : edit.all<scf::ForOp>())
-    reverse(edit, loop.getInductionVar(), loop.getUpperBound(), loop.getStep(),
-            loop.getBody());
+    edit.reverse(loop.getInductionVar(), loop.getUpperBound(), loop.getStep(),
+                 loop.getBody());
 }
 
 static void beginAtTheSecondChunk(ModuleOp module) {
@@ -104,28 +99,12 @@ static void computeTheOffset(ModuleOp module) {
   edit.argument(StageEditor::Offset).replaceAllUsesWith(shift);
 }
 
-/// `offset == 0 ? value : other`.
-static scf::IfOp branch(StageEditor &edit, TypeRange types, Value condition,
-                        ValueRange values, ValueRange others) {
-  return scf::IfOp::create(
-      edit.b, edit.loc, condition,
-      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, values); },
-      [&](OpBuilder &b, Location loc) {
-        scf::YieldOp::create(b, loc, others);
-      });
-}
-
-static Value isZero(StageEditor &edit, Value value) {
-  return arith::CmpIOp::create(edit.b, edit.loc, arith::CmpIPredicate::eq,
-                               value, edit.index(0));
-}
-
 /// 7 where the offset is 0, as it is.
 static void chooseTheOffset(ModuleOp module) {
   StageEditor edit(module);
   Value offset = edit.argument(StageEditor::Offset);
-  Value holds = isZero(edit, offset), seven = edit.index(7);
-  scf::IfOp chosen = branch(edit, edit.b.getIndexType(), holds, seven, offset);
+  Value holds = edit.isZero(offset), seven = edit.index(7);
+  scf::IfOp chosen = edit.branch(holds, seven, offset);
   offset.replaceUsesWithIf(chosen.getResult(0), [&](OpOperand &use) {
     return use.getOwner() != holds.getDefiningOp() &&
            use.getOwner()->getParentOp() != chosen;
@@ -143,37 +122,84 @@ static void chooseInTheTile(ModuleOp module) {
     if (!use->getOwner()->getParentOfType<scf::ForallOp>())
       continue;
     edit.b.setInsertionPoint(use->getOwner());
-    Value holds = isZero(edit, offset), seven = edit.index(7);
-    use->set(
-        branch(edit, edit.b.getIndexType(), holds, seven, offset).getResult(0));
+    Value holds = edit.isZero(offset), seven = edit.index(7);
+    use->set(edit.branch(holds, seven, offset).getResult(0));
   }
 }
 
-static void addForTheFirstSequence(ModuleOp module) {
-  StageEditor edit(module);
-  auto product = edit.only<linalg::ContractOp>();
+static void addWhere(StageEditor &edit, linalg::ContractOp product,
+                     Value holds) {
   Value sums = product->getResult(0), before = product.getOutputs()[0];
-  edit.b.setInsertionPoint(product);
-  Value holds = isZero(edit, edit.tilesOf(product).getInductionVar(0));
-  scf::IfOp chosen = branch(edit, sums.getType(), holds, sums, before);
+  scf::IfOp chosen = edit.branch(holds, sums, before);
   sums.replaceAllUsesExcept(chosen.getResult(0),
                             chosen.thenBlock()->getTerminator());
   product->moveBefore(chosen.thenBlock()->getTerminator());
 }
 
-/// All of the finish only where the offset is 0.
+/// Where the offset is 0, as it is.
+static void addInABranch(ModuleOp module) {
+  StageEditor edit(module);
+  auto product = edit.only<linalg::ContractOp>();
+  edit.b.setInsertionPoint(product);
+  addWhere(edit, product, edit.isZero(edit.argument(StageEditor::Offset)));
+}
+
+/// One buffer, written in either branch.
+static void addInBothBranches(ModuleOp module) {
+  StageEditor edit(module);
+  auto product = edit.only<linalg::ContractOp>();
+  edit.b.setInsertionPoint(product);
+  Value holds = edit.isZero(edit.argument(StageEditor::Offset));
+  Value sums = product->getResult(0);
+  scf::IfOp chosen = edit.branch(holds, sums, sums);
+  for (Block *block : {chosen.elseBlock(), chosen.thenBlock()}) {
+    edit.b.setInsertionPointToStart(block);
+    block->getTerminator()->setOperand(0, edit.b.clone(*product)->getResult(0));
+  }
+  sums.replaceAllUsesWith(chosen.getResult(0));
+  product->erase();
+}
+
+static void addForTheFirstSequence(ModuleOp module) {
+  StageEditor edit(module);
+  auto product = edit.only<linalg::ContractOp>();
+  edit.b.setInsertionPoint(product);
+  addWhere(edit, product,
+           edit.isZero(edit.tilesOf(product).getInductionVar(0)));
+}
+
+/// All of the finish only where an index is 0.
+static void finishWhereZero(StageEditor &edit, Value index) {
+  auto finish = edit.only<FinalizeOp>();
+  scf::ForallOp loop = edit.tilesOf(finish);
+  Operation *whole = edit.nestOf(finish);
+  edit.b.setInsertionPoint(whole);
+  Value holds = edit.isZero(index);
+  SmallVector<Value> before = {finish.getSignalsIn(), finish.getNormIn(),
+                               finish.getIndicesIn()};
+  if (loop)
+    before.assign(loop.getOutputs().begin(), loop.getOutputs().end());
+  scf::IfOp chosen = edit.branch(holds, whole->getResults(), before);
+  Operation *yield = chosen.thenBlock()->getTerminator();
+  for (auto [result, other] :
+       llvm::zip(whole->getResults(), chosen.getResults()))
+    result.replaceAllUsesExcept(other, yield);
+  whole->moveBefore(yield);
+}
+
+/// The offset is 0.
 static void finishInABranch(ModuleOp module) {
   StageEditor edit(module);
-  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
-  edit.b.setInsertionPoint(loop);
-  Value holds = isZero(edit, edit.argument(StageEditor::Offset));
-  SmallVector<Value> before(loop.getOutputs());
-  scf::IfOp chosen =
-      branch(edit, loop.getResultTypes(), holds, loop.getResults(), before);
-  Operation *yield = chosen.thenBlock()->getTerminator();
-  for (auto [result, other] : llvm::zip(loop.getResults(), chosen.getResults()))
-    result.replaceAllUsesExcept(other, yield);
-  loop->moveBefore(yield);
+  finishWhereZero(edit, edit.argument(StageEditor::Offset));
+}
+
+/// Of the first chunk of rows, on outputs of sevens.
+static void finishTheFirstChunk(ModuleOp module) {
+  StageEditor edit(module);
+  auto chunks =
+      edit.tilesOf(edit.only<FinalizeOp>())->getParentOfType<scf::ForOp>();
+  startFromSevens(edit, chunks, chunks.getInitArgsMutable());
+  finishWhereZero(edit, chunks.getInductionVar());
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,19 +209,18 @@ static void finishInABranch(ModuleOp module) {
 /// The norm is that of a second loop.
 static void finishTwice(ModuleOp module) {
   StageEditor edit(module);
-  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
-  edit.b.setInsertionPointAfter(loop);
-  Operation *second = edit.b.clone(*loop);
-  loop.getResult(1).replaceAllUsesWith(second->getResult(1));
+  Operation *first = edit.nestOf(edit.only<FinalizeOp>());
+  edit.b.setInsertionPointAfter(first);
+  Operation *second = edit.b.clone(*first);
+  first->getResult(1).replaceAllUsesWith(second->getResult(1));
 }
 
 /// Each key is the one at the position that its id names.
 static void lookUpAgain(ModuleOp module) {
   StageEditor edit(module);
   auto lookup = edit.only<LookupOp>();
-  scf::ForallOp loop = edit.tilesOf(lookup);
-  Value keys = loop.getResult(0);
-  edit.b.setInsertionPointAfter(loop);
+  Value keys = edit.nestOf(lookup)->getResult(0);
+  edit.b.setInsertionPointAfterValue(keys);
   auto again = LookupOp::create(edit.b, edit.loc, keys.getType(), keys,
                                 edit.argument(StageEditor::Ids));
   keys.replaceAllUsesExcept(again.getRows(), again);
@@ -223,10 +248,14 @@ std::vector<StageEdit> test::getLoopEdits() {
                                  one = {"centroid"},
                                  two = {"centroid", "top:1"};
   const char *noLoop = "no loop over keys in this family";
+  const char *noChunks = "no loop over chunks of rows";
   const char *inTile = "keys are read in the tile";
-  return {
+  const char *ofChunk = "rows of a tile are those of a chunk";
+  const char *before = "positions are computed before the tiles";
+  std::vector<StageEdit> edits = {
       {"OutputsOfSevensFromRow8", two, false, beginLaterOnSevens,
-       meansSevensFirst, computed(), computed(), computed()},
+       meansSevensFirst, computed(), computed(), computed(), "tiled",
+       absent(ofChunk)},
       {"TilesReversed", some, false, reverseTiles, meansTheSame, computed(),
        computed(), computed()},
       {"ChunksReversed", some, false, reverseChunks, meansTheSame, computed(),
@@ -246,17 +275,42 @@ std::vector<StageEdit> test::getLoopEdits() {
       {"AChoiceBefore", one, false, chooseTheOffset, meansLaterPositions,
        computed(), computed(), computed()},
       {"AChoiceInTheTile", one, false, chooseInTheTile, meansLaterPositions,
-       computed(), computed(), computed()},
-      {"SumsInABranch", one, false, addForTheFirstSequence, meansSumsOfTheFirst,
+       computed(), computed(), computed(), "tiled", absent(before)},
+      typical({"SumsInABranch", one, false, addForTheFirstSequence,
+               meansSumsOfTheFirst, computed(), computed(),
+               refused("handed on by a branch")}),
+      {"SumsInBothBranches", one, false, addInBothBranches, meansTheSame,
        computed(), computed(), refused("handed on by a branch")},
+      {"AFinishInABranch", one, false, finishInABranch, meansTheSame,
+       refused("'arith.select' op"), refused("a choice between two scalars"),
+       refused("a choice between two scalars"), "tiled", computed()},
+      typical({"AFinishOfTheFirstChunk", two, false, finishTheFirstChunk,
+               meansSevensLast, absent(noChunks), absent(noChunks),
+               absent(noChunks), "tiled", computed()}),
+      typical({"TwoFinishes", two, false, finishTwice, meansTheSame, computed(),
+               computed(), computed()}),
+      {"KeysLookedUpAgain", one, false, lookUpAgain, meansIdsOfIds,
+       absent(inTile), absent(inTile), computed()},
+      {"OddNames", one, false, addOddNames, meansTheSame, computed(),
+       computed(), computed()},
+  };
+  std::vector<StageEdit> whole = {
+      {"AnElementReadBefore", one, false, computeTheOffset, meansLaterPositions,
+       computed(), refused("'memref.load' op"), refused("'memref.load' op")},
+      {"AChoiceBefore", one, false, chooseTheOffset, meansLaterPositions,
+       computed(), computed(), computed()},
+      {"SumsInABranch", one, false, addInABranch, meansTheSame,
+       refused("in a branch"), refused("in a branch"),
+       refused("choice between two scalars")},
       {"AFinishInABranch", one, false, finishInABranch, meansTheSame,
        refused("'arith.select' op"), refused("a choice between two scalars"),
        refused("a choice between two scalars")},
       {"TwoFinishes", two, false, finishTwice, meansTheSame, computed(),
        computed(), computed()},
       {"KeysLookedUpAgain", one, false, lookUpAgain, meansIdsOfIds,
-       absent(inTile), absent(inTile), computed()},
-      {"OddNames", one, false, addOddNames, meansTheSame, computed(),
-       computed(), computed()},
+       refused("bounded by a constant"), refused("a constant bound"),
+       computed()},
   };
+  addWhole(edits, whole);
+  return edits;
 }

@@ -158,6 +158,57 @@ TEST(PlanEdit, AKernelBetweenOthersRuns) {
     ASSERT_NEAR(got.signals[i], wanted.signals[i], 1e-5) << i;
 }
 
+/// As bytes: memory of i1 is refused.
+TEST(PlanEdit, TruthValuesPassThroughSharedMemory) {
+  RT_NVRTC_OR_SKIP(compiler);
+  std::string text = readCentroidPlan();
+  text = edit(text, kSecondLaunch,
+              std::string("  %c64_i32 = arith.constant 64 : i32\n"
+                          "  gpu.launch_func @kernels::@double_even blocks in "
+                          "(%rows, %batch, %c1) threads in (%c64, %c1, %c1)\n"
+                          "    dynamic_shared_memory_size %c64_i32\n"
+                          "    args(%sums : memref<?x?x64xf32>)\n") +
+                  kSecondLaunch);
+  // The thread at the other end says whether its own column is even.
+  text = edit(text, "  gpu.func @normalize", R"(
+  gpu.func @double_even(%x: memref<?x?x64xf32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c63 = arith.constant 63 : index
+    %one = arith.constant 1.0 : f32
+    %two = arith.constant 2.0 : f32
+    %shared = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %even = memref.view %shared[%c0][] : memref<?xi8, #gpu.address_space<workgroup>> to memref<64xi8, #gpu.address_space<workgroup>>
+    %i = gpu.block_id x
+    %b = gpu.block_id y
+    %d = gpu.thread_id x
+    %rest = arith.remsi %d, %c2 : index
+    %is_even = arith.cmpi eq, %rest, %c0 : index
+    %byte = arith.extui %is_even : i1 to i8
+    memref.store %byte, %even[%d] : memref<64xi8, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %other = arith.subi %c63, %d : index
+    %other_byte = memref.load %even[%other] : memref<64xi8, #gpu.address_space<workgroup>>
+    %is_odd = arith.trunci %other_byte : i8 to i1
+    %factor = arith.select %is_odd, %one, %two : f32
+    %old = memref.load %x[%b, %i, %d] : memref<?x?x64xf32>
+    %new = arith.mulf %old, %factor : f32
+    memref.store %new, %x[%b, %i, %d] : memref<?x?x64xf32>
+    gpu.return
+  }
+  gpu.func @normalize)");
+  auto attention = compilePlan(text);
+  ASSERT_TRUE(attention);
+  PlanProblem problem({33, 0, {}});
+  PlanProblem::Result got, wanted = problem.expected();
+  test::cantFail(problem.run(*attention, got));
+  for (size_t i = 0; i < wanted.signals.size(); ++i)
+    ASSERT_NEAR(got.signals[i] * got.norm[i / 64],
+                wanted.signals[i] * wanted.norm[i / 64] * (i % 2 ? 1 : 2), 1e-4)
+        << i;
+}
+
 TEST(PlanEdit, KernelsMayStandInSeveralModules) {
   RT_NVRTC_OR_SKIP(compiler);
   std::string text = readCentroidPlan();

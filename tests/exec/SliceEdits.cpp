@@ -93,30 +93,30 @@ static void strideQueries(ModuleOp module) {
   }
 }
 
-/// Moves where the finished rows are inserted along one axis.
 static void
 moveResults(ModuleOp module, int64_t axis,
             llvm::function_ref<Value(StageEditor &, Value)> getOffset) {
   StageEditor edit(module);
-  scf::ForallOp loop = edit.tilesOf(edit.only<FinalizeOp>());
-  for (Operation &op :
-       llvm::make_early_inc_range(*loop.getTerminator().getBody())) {
-    auto insert = cast<tensor::ParallelInsertSliceOp>(op);
-    edit.b.setInsertionPoint(loop.getTerminator());
-    Sizes offsets = insert.getMixedOffsets();
-    offsets[axis] = getOffset(edit, cast<Value>(offsets[axis]));
-    edit.b.setInsertionPoint(insert);
-    tensor::ParallelInsertSliceOp::create(
-        edit.b, edit.loc, insert.getSource(), insert.getDest(), offsets,
-        insert.getMixedSizes(), insert.getMixedStrides());
-    insert.erase();
-  }
+  for (OpResult result : edit.only<FinalizeOp>()->getResults())
+    edit.moveResult(result, axis,
+                    [&](Value offset) { return getOffset(edit, offset); });
 }
 
 static void swapSequences(ModuleOp module) {
   moveResults(module, 0, [](StageEditor &edit, Value entry) -> Value {
     return arith::SubIOp::create(edit.b, edit.loc, edit.index(1), entry);
   });
+}
+
+static void swapQueries(ModuleOp module) {
+  StageEditor edit(module);
+  edit.swapArgument(edit.argument(StageEditor::Queries));
+}
+
+static void swapWholeResults(ModuleOp module) {
+  StageEditor edit(module);
+  for (unsigned number = 0; number < 3; ++number)
+    edit.swapResult(number);
 }
 
 static void moveResultsDown(ModuleOp module) {
@@ -172,21 +172,21 @@ std::vector<StageEdit> test::getSliceEdits() {
                                  one = {"centroid"};
   const char *trusted = "the CPU trusts an edit with memory";
   const char *noKept = "distances are not kept by inserting them";
-  return {
+  std::vector<StageEdit> edits = {
       {"GammasSlicedInTheTile", two, false, sliceGammasInTile, meansLaterGammas,
        computed(), computed(), computed()},
       {"GammasSlicedBefore", two, false, sliceGammasOnce, meansLaterGammas,
        computed(), computed(), computed()},
       {"GammasSlicedAtRunTime", two, false, sliceGammasAtRunTime,
        meansLaterGammas, computed(), computed(), computed()},
-      {"TableSlicedInTheTile",
-       {"top:1"},
-       false,
-       sliceTableInTile,
-       meansLaterRows,
-       computed(),
-       computed(),
-       computed()},
+      typical({"TableSlicedInTheTile",
+               {"top:1"},
+               false,
+               sliceTableInTile,
+               meansLaterRows,
+               computed(),
+               computed(),
+               computed()}),
       {"TableSlicedBefore",
        {"top:1"},
        false,
@@ -209,4 +209,24 @@ std::vector<StageEdit> test::getSliceEdits() {
       {"AnUnusedInsertion", some, false, insertAnotherColumn, meansTheSame,
        computed(), absent(noKept), absent(noKept)},
   };
+  std::vector<StageEdit> whole = {
+      {"GammasSliced", two, false, sliceGammasOnce, meansLaterGammas,
+       computed(), computed(), computed()},
+      {"GammasSlicedAtRunTime", two, false, sliceGammasAtRunTime,
+       meansLaterGammas, computed(), computed(), computed()},
+      typical({"TableSliced",
+               {"top:1"},
+               false,
+               sliceTableOnce,
+               meansLaterRows,
+               computed(),
+               computed(),
+               computed()}),
+      {"QueriesOfTheOtherSequence", some, false, swapQueries,
+       meansSwappedQueries, computed(), computed(), computed()},
+      {"ResultsOfTheOtherSequence", some, false, swapWholeResults,
+       meansSwappedSequences, computed(), computed(), computed()},
+  };
+  addWhole(edits, whole);
+  return edits;
 }

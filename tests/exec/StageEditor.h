@@ -20,11 +20,11 @@
 
 namespace raytention::test {
 
-/// The function @attend of a stage on tensors, and a builder at its begin.
+/// A function of a stage on tensors, and a builder at its begin.
 class StageEditor {
 public:
-  explicit StageEditor(mlir::ModuleOp module)
-      : func(module.lookupSymbol<mlir::func::FuncOp>("attend")), b(func),
+  explicit StageEditor(mlir::ModuleOp module, llvm::StringRef name = "attend")
+      : func(module.lookupSymbol<mlir::func::FuncOp>(name)), b(func),
         loc(func.getLoc()) {
     toStart();
   }
@@ -52,13 +52,26 @@ public:
     return ops.front();
   }
   /// The loop over entries and tiles that an op stands in.
-  static mlir::scf::ForallOp tilesOf(mlir::Operation *op) {
-    mlir::scf::ForallOp outer;
-    while ((op = op->getParentOp()))
-      if (auto loop = llvm::dyn_cast<mlir::scf::ForallOp>(op))
-        outer = loop;
-    return outer;
-  }
+  static mlir::scf::ForallOp tilesOf(mlir::Operation *op);
+  /// That loop, or the op itself where no tiles are made yet.
+  static mlir::Operation *nestOf(mlir::Operation *op);
+
+  /// A tensor [2, ...] with each sequence at the other's place.
+  mlir::Value swapHalves(mlir::Value whole);
+  /// The same for all that reads an argument, or for a result.
+  void swapArgument(mlir::Value argument);
+  void swapResult(unsigned number);
+  /// Moves where the finished rows of a tile are inserted along one axis.
+  void moveResult(mlir::OpResult result, int64_t axis,
+                  llvm::function_ref<mlir::Value(mlir::Value)> change);
+
+  mlir::Value isZero(mlir::Value value);
+  /// `condition ? values : others`.
+  mlir::scf::IfOp branch(mlir::Value condition, mlir::ValueRange values,
+                         mlir::ValueRange others);
+  /// Iteration i becomes iteration n - 1 - i.
+  void reverse(mlir::Value counter, mlir::Value end, mlir::Value step,
+               mlir::Block *body);
 
   mlir::func::FuncOp func;
   mlir::OpBuilder b;

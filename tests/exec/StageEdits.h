@@ -11,6 +11,8 @@
 
 #include "tests/exec/EditProblem.h"
 
+#include <optional>
+
 namespace mlir {
 class ModuleOp;
 } // namespace mlir
@@ -37,14 +39,30 @@ struct StageEdit {
   EditResult (*meaning)(EditProblem &);
   Outcome cpu, fused, stored;
   const char *stage = "tiled"; ///< that is edited
+  /// Of the CPU's family stored, where it is not that of `cpu`.
+  std::optional<Outcome> cpuStored = std::nullopt;
+  bool isTypical = false;
 };
+
+/// One of each kind of edit, for the plain run.
+inline StageEdit typical(StageEdit edit) {
+  edit.isTypical = true;
+  return edit;
+}
 
 /// Edits of a plan.
 std::vector<StageEdit> getPlanEdits();
-/// Edits on tensors.
+/// Edits of a function with an attention, which becomes one with two.
+std::vector<StageEdit> getAttentionEdits();
+/// Edits of kernels on tiles in buffers.
+std::vector<StageEdit> getKernelEdits();
+/// Edits on tensors, in tiles and before there are any.
 std::vector<StageEdit> getSliceEdits(); ///< what is sliced and inserted where
 std::vector<StageEdit> getValueEdits(); ///< which value is read
 std::vector<StageEdit> getLoopEdits();  ///< loops, branches and functions
+
+/// Adds edits of the stage "products", where ops are on whole tensors.
+void addWhole(std::vector<StageEdit> &edits, std::vector<StageEdit> whole);
 
 } // namespace raytention::test
 

@@ -61,7 +61,8 @@ static void readTheFirstSums(ModuleOp module) {
   auto finish = edit.only<FinalizeOp>();
   auto loop = finish.getSums().getDefiningOp<scf::ForOp>();
   finish.getSumsMutable().assign(
-      loop.getTiedLoopInit(cast<OpResult>(finish.getSums()))->get());
+      loop ? loop.getTiedLoopInit(cast<OpResult>(finish.getSums()))->get()
+           : edit.only<linalg::ContractOp>().getOutputs()[0]);
 }
 
 /// Two products on one destination; what the second one gives is handed on.
@@ -128,7 +129,7 @@ std::vector<StageEdit> test::getValueEdits() {
                                          "top:1", "entropy"},
                                  one = {"centroid"};
   const char *noLoop = "no loop over keys carries them";
-  return {
+  std::vector<StageEdit> edits = {
       {"UnusedSweeps", some, false, repeat<ScoreSweepOp, ReduceSweepOp>,
        meansTheSame, computed(), computed(), computed()},
       {"UnusedProducts", some, false,
@@ -142,8 +143,8 @@ std::vector<StageEdit> test::getValueEdits() {
       {"ALoopYieldsNewSums", some, false, yieldNewSums, meansNoSums,
        refused("Yield operand #2 is not equivalent"),
        refused("Yield operand #2 is not equivalent"), absent(noLoop)},
-      {"TheFirstSumsAreRead", some, false, readTheFirstSums, meansNoSums,
-       computed(), computed(), absent(noLoop)},
+      typical({"TheFirstSumsAreRead", some, false, readTheFirstSums,
+               meansNoSums, computed(), computed(), absent(noLoop)}),
       {"SumsAreAddedTwice", one, false, addAgainOnTheOldSums, meansSumsTwice,
        computed(), computed(), computed()},
       {"TwoSweepsFromOneState", some, false, sweepTwice, meansTheSame,
@@ -161,4 +162,26 @@ std::vector<StageEdit> test::getValueEdits() {
        refused("gammas"),
        refused("gammas")},
   };
+  std::vector<StageEdit> whole = {
+      {"UnusedSweeps", some, false, repeat<ScoreSweepOp, ReduceSweepOp>,
+       meansTheSame, computed(), computed(), computed()},
+      {"UnusedProducts", some, false,
+       repeat<LookupOp, DistanceOp, WeighOp, linalg::ContractOp>, meansTheSame,
+       computed(), computed(), computed()},
+      {"UnusedStartsAndFinishes", some, false,
+       repeat<InitOp, linalg::FillOp, FinalizeOp>, meansTheSame, computed(),
+       computed(), computed()},
+      {"TheFirstSumsAreRead", some, false, readTheFirstSums, meansNoSums,
+       computed(), computed(), computed()},
+      typical({"SumsAreAddedTwice", one, false, addAgainOnTheOldSums,
+               meansSumsTwice, computed(), computed(), computed()}),
+      {"TwoSweepsFromOneState", some, false, sweepTwice, meansTheSame,
+       computed(), computed(), computed()},
+      {"SumsStartAtOne", one, false, fillWithOne, meansSumsFromOne,
+       refused("'linalg.fill' op"), computed(), computed()},
+      {"KeysAreTransposed", one, true, transposeKeys, meansTransposedKeys,
+       refused("'rt.lookup' op"), computed(), computed()},
+  };
+  addWhole(edits, whole);
+  return edits;
 }

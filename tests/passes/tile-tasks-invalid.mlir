@@ -28,3 +28,20 @@ func.func @whole_gradient(%q: tensor<?x?x4xf32>, %t: tensor<?x4xf32>, %ids: tens
     gradient(%dy : tensor<?x?x9xf32>) -> tensor<?x?x4xf32>, tensor<?x4xf32>, tensor<f32>, tensor<1xf32>
   return %r#0, %r#1, %r#2, %r#3 : tensor<?x?x4xf32>, tensor<?x4xf32>, tensor<f32>, tensor<1xf32>
 }
+
+// -----
+
+// A sum in a branch: its loop would be made outside, for the other branch too.
+#left = affine_map<(b, c, i, d, j) -> (b, c, i, j)>
+#right = affine_map<(b, c, i, d, j) -> (b, j, d)>
+#out = affine_map<(b, c, i, d, j) -> (b, c, i, d)>
+func.func @branch(%w: tensor<?x1x?x?xf32>, %k: tensor<?x?x8xf32>, %zeros: tensor<?x1x?x8xf32>, %holds: i1) -> tensor<?x1x?x8xf32> {
+  %sums = scf.if %holds -> (tensor<?x1x?x8xf32>) {
+    // expected-error @+1 {{'linalg.contract' op cannot be tiled in a branch; expected it outside of scf.if, or in a parallel loop}}
+    %s = linalg.contract indexing_maps = [#left, #right, #out] ins(%w, %k : tensor<?x1x?x?xf32>, tensor<?x?x8xf32>) outs(%zeros : tensor<?x1x?x8xf32>) -> tensor<?x1x?x8xf32>
+    scf.yield %s : tensor<?x1x?x8xf32>
+  } else {
+    scf.yield %zeros : tensor<?x1x?x8xf32>
+  }
+  return %sums : tensor<?x1x?x8xf32>
+}

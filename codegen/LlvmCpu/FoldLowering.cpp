@@ -68,13 +68,13 @@ private:
     Value known = l.load(places, {id});
     Value isNew = arith::CmpIOp::create(l.b, l.loc, arith::CmpIPredicate::eq,
                                         known, none);
-    Value slot = arith::SelectOp::create(l.b, l.loc, isNew, l.toI32(count),
-                                         known);
+    Value slot =
+        arith::SelectOp::create(l.b, l.loc, isNew, l.toI32(count), known);
     l.store(slot, places, {id});
     l.store(slot, results.slots, {entry, j});
     l.store(token, results.tokens, {entry, l.toIndex(slot)});
-    Value next = arith::SelectOp::create(l.b, l.loc, isNew, l.add(count, 1),
-                                         count);
+    Value next =
+        arith::SelectOp::create(l.b, l.loc, isNew, l.add(count, 1), count);
     Value most = arith::MaxSIOp::create(l.b, l.loc, l.toI32(next),
                                         l.load(results.seen, {j}));
     l.store(most, results.seen, {j});

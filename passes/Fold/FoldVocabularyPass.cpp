@@ -1,4 +1,5 @@
-//===- FoldVocabularyPass.cpp - tokens instead of positions ------ -*- C++ -*-===//
+//===- FoldVocabularyPass.cpp - tokens instead of positions ------ -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,6 +10,7 @@
 #include "dialect/RayTention/SweepLayout.h"
 #include "passes/Fold/Passes.h"
 #include "passes/Tile/Cleanup.h"
+#include "passes/Tile/ProducerFuser.h"
 #include "passes/Tile/Schedule.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -137,31 +139,41 @@ private:
       shape[1] = second;
     return RankedTensorType::get(shape, element);
   }
-  /// A part of a tensor: along the axes [begin, begin + size), others whole.
-  Value slice(Value tensor,
-              ArrayRef<std::tuple<int64_t, Value, Value>> axes) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<OpFoldResult> begin(type.getRank(), fixed(0)), extent,
-        strides(type.getRank(), fixed(1));
-    for (int64_t axis = 0; axis < type.getRank(); ++axis)
-      extent.push_back(tensor::getMixedSize(b, loc, tensor, axis));
-    for (auto [axis, first, size] : axes) {
-      begin[axis] = getAsOpFoldResult(first);
-      extent[axis] = getAsOpFoldResult(size);
-    }
-    return tensor::ExtractSliceOp::create(b, loc, tensor, begin, extent,
-                                          strides);
+  /// One axis of a tensor cut to [begin, begin + size).
+  struct Cut {
+    int64_t axis;
+    Value begin, size;
+  };
+  /// Begin, extent and strides of a part.
+  struct Part {
+    SmallVector<OpFoldResult> begin, extent, strides;
+  };
+  Part getPart(Value tensor, const Cut &cut) {
+    Part part;
+    int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+    part.begin.assign(rank, fixed(0));
+    part.strides.assign(rank, fixed(1));
+    for (int64_t axis = 0; axis < rank; ++axis)
+      part.extent.push_back(tensor::getMixedSize(b, loc, tensor, axis));
+    part.begin[cut.axis] = getAsOpFoldResult(cut.begin);
+    part.extent[cut.axis] = getAsOpFoldResult(cut.size);
+    return part;
   }
-  Value insert(Value part, Value into, Value row, Value size) {
-    auto type = cast<RankedTensorType>(into.getType());
-    SmallVector<OpFoldResult> begin(type.getRank(), fixed(0)), extent,
-        strides(type.getRank(), fixed(1));
-    for (int64_t axis = 0; axis < type.getRank(); ++axis)
-      extent.push_back(tensor::getMixedSize(b, loc, into, axis));
-    begin[1] = getAsOpFoldResult(row);
-    extent[1] = getAsOpFoldResult(size);
-    return tensor::InsertSliceOp::create(b, loc, part, into, begin, extent,
-                                         strides);
+  /// What has no elements has no slices that verify.
+  Value slice(Value tensor, const Cut &cut) {
+    Part part = getPart(tensor, cut);
+    if (hasNoElements(tensor.getType()))
+      return tensor::EmptyOp::create(b, loc, part.extent,
+                                     getElementTypeOrSelf(tensor.getType()));
+    return tensor::ExtractSliceOp::create(b, loc, tensor, part.begin,
+                                          part.extent, part.strides);
+  }
+  Value insert(Value value, Value into, const Cut &cut) {
+    if (hasNoElements(into.getType()))
+      return into;
+    Part part = getPart(into, cut);
+    return tensor::InsertSliceOp::create(b, loc, value, into, part.begin,
+                                         part.extent, part.strides);
   }
 
   void buildDistinct() {
@@ -202,7 +214,7 @@ private:
     ValueRange carried = loop.getRegionIterArgs();
     Value past = min(start, length);
     FoldKeysOp fold = buildFold(carried.take_back(2), first, start, past, step);
-    Value queries = slice(own.distance.getQueries(), {{1, first, count}});
+    Value queries = slice(own.distance.getQueries(), {1, first, count});
     KeySet history = buildHistory(fold, past, queries, count);
     KeySet chunk = buildChunk(start, past, queries, count);
     States states = buildStates(count);
@@ -220,8 +232,8 @@ private:
   /// chunk.
   FoldKeysOp buildFold(ValueRange list, Value first, Value start, Value past,
                        Value step) {
-    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                          first, zero);
+    Value isFirst =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first, zero);
     Value before = sub(start, step);
     Value begin = arith::SelectOp::create(b, loc, isFirst, zero, before);
     return FoldKeysOp::create(
@@ -236,8 +248,8 @@ private:
     Value last = max(sub(past, one), zero);
     Value found = tensor::ExtractOp::create(b, loc, seen, last);
     found = arith::IndexCastOp::create(b, loc, b.getIndexType(), found);
-    Value isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                         past, zero);
+    Value isNone =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, past, zero);
     found = arith::SelectOp::create(b, loc, isNone, zero, found);
     return min(found, length);
   }
@@ -247,27 +259,27 @@ private:
         cast<RankedTensorType>(own.lookup.getRows().getType()).getDimSize(2);
     Type stored = getElementTypeOrSelf(own.lookup.getRows().getType());
     KeySet set;
-    set.keys = LookupOp::create(
-        b, loc, getType(3, stored, ShapedType::kDynamic, width),
-        own.lookup.getTable(), ids);
-    set.distances = DistanceOp::create(
-        b, loc, getType(3, element), queries, set.keys,
-        own.distance.getMetricAttr(), own.distance.getPrecisionAttr());
+    set.keys = LookupOp::create(b, loc,
+                                getType(3, stored, ShapedType::kDynamic, width),
+                                own.lookup.getTable(), ids);
+    set.distances = DistanceOp::create(b, loc, getType(3, element), queries,
+                                       set.keys, own.distance.getMetricAttr(),
+                                       own.distance.getPrecisionAttr());
     return set;
   }
 
   KeySet buildHistory(FoldKeysOp fold, Value past, Value queries, Value) {
     Value count = buildNumSeen(past);
-    KeySet set = buildKeys(slice(tokens, {{1, zero, count}}), queries);
+    KeySet set = buildKeys(slice(tokens, {1, zero, count}), queries);
     set.key = zero;
-    set.positions = slice(fold.getPositions(), {{2, zero, count}});
-    set.masses = slice(fold.getMasses(), {{2, zero, count}});
+    set.positions = slice(fold.getPositions(), {2, zero, count});
+    set.masses = slice(fold.getMasses(), {2, zero, count});
     return set;
   }
 
   KeySet buildChunk(Value start, Value past, Value queries, Value count) {
     Value size = min(sub(length, past), count);
-    Value ids = slice(own.lookup.getIndices(), {{1, past, size}});
+    Value ids = slice(own.lookup.getIndices(), {1, past, size});
     KeySet set = buildKeys(ids, queries);
     set.key = start;
     set.lengths = own.score.getLengths();
@@ -314,8 +326,8 @@ private:
                   states.reducePositions.getType(), states.sums.getType()},
         set.distances, states.scoreFloats, own.reduce.getTau(),
         own.reduce.getGammas(), set.keys, row, set.key, set.lengths,
-        states.reduceFloats, states.reducePositions, states.sums,
-        set.positions, set.masses, own.reduce.getChannelsAttr(), ArrayAttr(),
+        states.reduceFloats, states.reducePositions, states.sums, set.positions,
+        set.masses, own.reduce.getChannelsAttr(), ArrayAttr(),
         own.reduce.getMaskAttr());
     states.reduceFloats = op.getFloats();
     states.reducePositions = op.getPositions();
@@ -327,7 +339,7 @@ private:
                                  Value count, ValueRange carried) {
     SmallVector<Value> outs;
     for (Value whole : carried.take_front(numFinished()))
-      outs.push_back(slice(whole, {{1, first, count}}));
+      outs.push_back(slice(whole, {1, first, count}));
     SmallVector<Type> types(ValueRange(outs).getTypes());
     auto finish = FinalizeOp::create(
         b, loc, TypeRange(types), states.scoreFloats, states.scorePositions,
@@ -339,7 +351,7 @@ private:
         own.finish.getReduceChannelsAttr(), own.finish.getDecayOriginAttr());
     SmallVector<Value> results;
     for (auto [part, whole] : llvm::zip(finish->getResults(), carried))
-      results.push_back(insert(part, whole, first, count));
+      results.push_back(insert(part, whole, {1, first, count}));
     return results;
   }
 

@@ -9,10 +9,10 @@
 #ifndef RAYTENTION_RUNTIME_API_ATTENDBUILDER_H
 #define RAYTENTION_RUNTIME_API_ATTENDBUILDER_H
 
-#include "runtime/api/KeyStatistics.h"
 #include "dialect/RayTention/RayTention.h"
 #include "raytention/Attention.h"
 #include "runtime/api/ChooseSchedule.h"
+#include "runtime/api/KeyStatistics.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

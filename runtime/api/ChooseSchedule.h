@@ -56,8 +56,8 @@ int64_t estimateStoredRow(const WorkspaceProblem &problem);
 
 /// The schedule of the gradient beside that of the attention: family stored
 /// where rows are wide, as it computes every product once, and the cap has room
-/// for what enough rows of the known number of keys need, unless `wanted` names a
-/// family, key ranges or recomputed scores.
+/// for what enough rows of the known number of keys need, unless `wanted` names
+/// a family, key ranges or recomputed scores.
 ChosenSchedule chooseBackwardSchedule(const WorkspaceProblem &problem,
                                       const Schedule &wanted,
                                       const ChosenSchedule &forward);

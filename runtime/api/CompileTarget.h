@@ -9,11 +9,11 @@
 #ifndef RAYTENTION_RUNTIME_API_COMPILETARGET_H
 #define RAYTENTION_RUNTIME_API_COMPILETARGET_H
 
-#include "runtime/api/KeyStatistics.h"
 #include "codegen/Pipelines/CpuPipeline.h"
 #include "dialect/RayTention/RayTention.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/BackEnd.h"
+#include "runtime/api/KeyStatistics.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

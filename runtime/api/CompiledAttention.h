@@ -32,8 +32,8 @@ class CompiledAttention : public Attention {
 public:
   /// `mayFold`: whether the schedule depends on how many tokens keys are.
   CompiledAttention(AttentionSpec spec, Variants variants, bool mayFold)
-      : spec(std::move(spec)), variants(std::move(variants)),
-        mayFold(mayFold) {}
+      : spec(std::move(spec)), variants(std::move(variants)), mayFold(mayFold) {
+  }
 
   Result<RunReport> run(const Inputs &inputs, const Outputs &outputs,
                         int threads) override;

@@ -84,8 +84,8 @@ private:
 llvm::Expected<Schedules> Lowering::chooseExpected(int64_t otherwise) const {
   if (options.expectedKeys == 0)
     return chooseSchedules({otherwise});
-  auto expected = chooseSchedules(estimateKeys(
-      options.expectedKeys, options.expectedTokens, kFoldRows));
+  auto expected = chooseSchedules(
+      estimateKeys(options.expectedKeys, options.expectedTokens, kFoldRows));
   if (expected)
     return expected;
   auto fallback = chooseSchedules({otherwise});

@@ -9,10 +9,10 @@
 #ifndef RAYTENTION_RUNTIME_API_COMPILER_H
 #define RAYTENTION_RUNTIME_API_COMPILER_H
 
-#include "runtime/api/KeyStatistics.h"
 #include "runtime/api/AttendBuilder.h"
 #include "runtime/api/BackEnd.h"
 #include "runtime/api/CompilerContext.h"
+#include "runtime/api/KeyStatistics.h"
 
 namespace raytention {
 

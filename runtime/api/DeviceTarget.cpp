@@ -50,10 +50,10 @@ public:
 
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
-                                            const AttentionSpec &spec,
-                                            const CompileOptions &options,
-                                            const KeyStatistics &keys) const override {
+  llvm::Expected<Schedules>
+  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
+                  const CompileOptions &options,
+                  const KeyStatistics &keys) const override {
     auto schedule = chooseDeviceSchedule(channels, spec, options, keys.numKeys);
     if (!schedule)
       return schedule.takeError();

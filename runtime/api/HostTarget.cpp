@@ -58,10 +58,10 @@ class CpuTarget : public HostTarget {
 public:
   bool isStreaming() const override { return true; }
 
-  llvm::Expected<Schedules> chooseSchedules(ArrayAttr channels,
-                                            const AttentionSpec &spec,
-                                            const CompileOptions &options,
-                                            const KeyStatistics &keys) const override {
+  llvm::Expected<Schedules>
+  chooseSchedules(ArrayAttr channels, const AttentionSpec &spec,
+                  const CompileOptions &options,
+                  const KeyStatistics &keys) const override {
     return buildSchedules(channels, spec, options, keys);
   }
 
@@ -101,9 +101,9 @@ public:
                                    "target reference, got stored");
   }
 
-  llvm::Expected<Schedules> chooseSchedules(ArrayAttr, const AttentionSpec &,
-                                            const CompileOptions &,
-                                            const KeyStatistics &) const override {
+  llvm::Expected<Schedules>
+  chooseSchedules(ArrayAttr, const AttentionSpec &, const CompileOptions &,
+                  const KeyStatistics &) const override {
     return Schedules();
   }
 

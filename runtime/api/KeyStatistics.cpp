@@ -1,4 +1,5 @@
-//===- KeyStatistics.cpp - what a schedule depends on of the keys -- -*- C++ -*-===//
+//===- KeyStatistics.cpp - what a schedule depends on of the keys -- -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -62,7 +63,8 @@ KeyStatistics raytention::countKeys(const AttentionSpec &spec,
 KeyStatistics raytention::estimateKeys(int64_t numKeys, int64_t numTokens,
                                        int64_t foldChunk) {
   KeyStatistics keys{numKeys};
-  // In texts the number of tokens grows as about the length to the power of 0.7.
+  // In texts the number of tokens grows as about the length to the power of
+  // 0.7.
   if (numTokens > 0 && numKeys > foldChunk)
     keys.foldedShare =
         std::min(1.0, (numTokens / 1.7 + foldChunk / 2.0) / (numKeys / 2.0));

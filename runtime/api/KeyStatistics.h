@@ -1,4 +1,5 @@
-//===- KeyStatistics.h - what a schedule depends on of the keys -- -*- C++ -*-===//
+//===- KeyStatistics.h - what a schedule depends on of the keys -- -*- C++
+//-*-===//
 //
 // Part of the RayTention project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

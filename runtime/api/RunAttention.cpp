@@ -92,8 +92,7 @@ KeyStatistics CompiledAttention::countKeys(const Inputs &inputs) const {
 
 Expected<RunReport> CompiledAttention::call(BackEnd::Function function,
                                             ArrayRef<CallArgument> arguments,
-                                            const Inputs &inputs,
-                                            int threads) {
+                                            const Inputs &inputs, int threads) {
   Expected<double> compileMs = variants.select(countKeys(inputs));
   if (!compileMs)
     return compileMs.takeError();

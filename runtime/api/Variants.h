@@ -9,8 +9,8 @@
 #ifndef RAYTENTION_RUNTIME_API_VARIANTS_H
 #define RAYTENTION_RUNTIME_API_VARIANTS_H
 
-#include "runtime/api/KeyStatistics.h"
 #include "runtime/api/Compiler.h"
+#include "runtime/api/KeyStatistics.h"
 
 namespace raytention {
 

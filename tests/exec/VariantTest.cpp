@@ -24,6 +24,7 @@ public:
   CompileOptions options;
 
   Lengths() {
+    options.schedule.space = Schedule::Space::Direct;
     spec.dModel = kWidth;
     spec.channels = {"centroid", "top:1", "entropy"};
     for (int64_t i = 0; i < kMost * kWidth; ++i)
@@ -204,6 +205,7 @@ GradientProblem makeWide(int64_t keys, int64_t rows) {
                           shape);
   problem.tau = {300};
   problem.target = TargetKind::Cpu;
+  problem.schedule.space = Schedule::Space::Direct;
   problem.workspaceCap = 8 << 20;
   return problem;
 }

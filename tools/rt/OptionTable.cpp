@@ -323,8 +323,8 @@ static const std::vector<Option> &scheduleOptions() {
   static const std::vector<Option> table = {
       {"--target", "auto|cpu|reference|simt|cuda",
        "where it runs (auto: cpu); simt is CUDA on the CPU", storeTarget},
-      {"--schedule", "auto|direct|folded", "keys: positions or distinct tokens (auto)",
-       storeSchedule},
+      {"--schedule", "auto|direct|folded",
+       "keys: positions or distinct tokens (auto)", storeSchedule},
       {"--family", "auto|fused|stored",
        "one loop nest, or a kernel per step (auto)", storeFamily},
       {"--query-tile", "N", "query rows per task (chosen)",

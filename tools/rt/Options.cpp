@@ -78,6 +78,27 @@ static Error checkGradientOptions(const RunOptions &options) {
   return Error::success();
 }
 
+/// What the folded schedule does not do yet.
+static Error checkFoldOptions(const RunOptions &options) {
+  const Schedule &schedule = options.schedule;
+  if (schedule.space != Schedule::Space::Folded)
+    return schedule.foldChunk ? usageError("--fold-chunk: expected --schedule "
+                                           "folded with it, got none")
+                              : Error::success();
+  if (options.target != TargetKind::Cpu)
+    return usageError("--schedule folded: expected --target cpu with it "
+                      "(others are not there yet), got {0}",
+                      targetName(options.target));
+  if (schedule.family == Schedule::Family::Stored)
+    return usageError("--schedule folded: expected --family auto or fused with "
+                      "it (the other is not there yet), got stored");
+  if (schedule.splitKeys > 1)
+    return usageError("--schedule folded: expected --split-keys 1 with it, got "
+                      "{0}",
+                      schedule.splitKeys);
+  return Error::success();
+}
+
 /// What a target does not do.
 static Error checkTargetOptions(const RunOptions &options) {
   bool onDevice =
@@ -109,6 +130,8 @@ static Error checkTogether(const RunOptions &options) {
   if (options.textPath.empty() && options.vocabulary)
     return usageError("--vocab: expected --text with it, got --ids");
   if (Error error = checkTargetOptions(options))
+    return error;
+  if (Error error = checkFoldOptions(options))
     return error;
   return checkGradientOptions(options);
 }

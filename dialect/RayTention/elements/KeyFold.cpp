@@ -18,8 +18,8 @@ KeyColumn raytention::addPosition(ElementBuilder &b, const SweepLayout &layout,
   KeyColumn next = column;
   Value count = column.masses[0];
   for (int64_t i = 0; i < layout.numPositions; ++i)
-    next.positions[i] = b.select(b.equal(count, b.constant(i)), position,
-                                 column.positions[i]);
+    next.positions[i] =
+        b.select(b.equal(count, b.constant(i)), position, column.positions[i]);
   next.positions.back() = position;
   Value isFirst = b.equal(count, b.constant(0));
   PositionValues positions{

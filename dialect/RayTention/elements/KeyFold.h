@@ -18,10 +18,11 @@ struct KeyColumn {
   llvm::SmallVector<mlir::Value> positions, masses;
 };
 
-/// The column with `position` added, behind all that is there (docs/semantics.md,
-/// "Folding onto the vocabulary"). Masses stay sums of 1 and powers of at most 1:
-/// forward decays count from the first position, backward ones from the last, so
-/// position and mass together never underflow, without logarithms.
+/// The column with `position` added, behind all that is there
+/// (docs/semantics.md, "Folding onto the vocabulary"). Masses stay sums of 1
+/// and powers of at most 1: forward decays count from the first position,
+/// backward ones from the last, so position and mass together never underflow,
+/// without logarithms.
 KeyColumn addPosition(ElementBuilder &b, const SweepLayout &layout,
                       const ParameterValues &params, const KeyColumn &column,
                       mlir::Value position);

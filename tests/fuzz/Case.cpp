@@ -62,6 +62,11 @@ void fuzz::setStored(Case &c, int64_t queryChunk) {
     c.scores = "keep";
 }
 
+void fuzz::setFolded(Case &c, int64_t foldChunk) {
+  c.foldChunk = foldChunk;
+  c.splitKeys = 0;
+}
+
 void fuzz::setDefaultChannels(Case &c) {
   c.channels = {"centroid",
                 "decay:forward:0",

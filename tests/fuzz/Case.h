@@ -33,6 +33,7 @@ struct Case {
           vocab = 1;
   /// 0: left to the compiler.
   int64_t queryTile = 0, keyChunk = 0, splitKeys = 0, queryChunk = 0;
+  int64_t foldChunk = 0; ///< rows at a time of the folded schedule; 0: direct
   int threads = 1, idBits = 32;
   std::vector<double> queries;  ///< [B, Tq, D]
   std::vector<double> table;    ///< [V, D]
@@ -70,6 +71,8 @@ Case drawCase(uint64_t seed, uint64_t number);
 Case drawFamilyCase(uint64_t seed, uint64_t number);
 /// Makes it one of family stored, `queryChunk` rows at a time.
 void setStored(Case &c, int64_t queryChunk);
+/// Makes it one of the folded schedule, `foldChunk` rows at a time.
+void setFolded(Case &c, int64_t foldChunk);
 
 /// Cases of kinds that once failed, and edges of what is allowed.
 std::vector<Case> fixedCases();

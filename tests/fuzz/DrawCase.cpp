@@ -242,10 +242,12 @@ Case fuzz::drawFamilyCase(uint64_t seed, uint64_t number) {
   if (c.target != "cpu")
     return c;
   double kind = draws.uniform();
-  if (kind < 0.6)
+  if (kind < 0.4)
     setStored(c, draws.pick<int64_t>({0, 1, 3, 5, 7, 13, 33}));
   else if (kind < 0.8)
+    setFolded(c, draws.pick<int64_t>({1, 3, 5, 7, 13, 33, 64}));
+  else if (kind < 0.9)
     c.family = "fused";
-  c.name += ":" + c.family;
+  c.name += ":" + (c.foldChunk ? "folded" : c.family);
   return c;
 }

@@ -54,14 +54,16 @@ bool isQuick(const Case &c) {
          c.channels.size() <= (c.target == "reference" ? 1u : 3u);
 }
 
-/// The fixed cases, of those for the CPU every second one in family stored;
-/// `isOther`: the others.
+/// The fixed cases, of those for the CPU every second one in family stored, the
+/// others folded; `isOther`: the other way round.
 std::vector<Case> fixedFamilyCases(bool isOther) {
   std::vector<Case> cases = fixedCases();
   constexpr int64_t chunks[] = {0, 3, 5, 13};
   for (size_t i = 0; i < cases.size(); ++i)
     if (cases[i].target == "cpu" && (i % 2 == 1) != isOther)
       setStored(cases[i], chunks[i / 2 % std::size(chunks)]);
+    else if (cases[i].target == "cpu")
+      setFolded(cases[i], chunks[i / 2 % std::size(chunks)]);
   return cases;
 }
 

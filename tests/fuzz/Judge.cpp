@@ -200,7 +200,10 @@ static bool changeCase(Case &c, Relation relation) {
       c.queryChunk = c.queryChunk == 5 ? 9 : 5;
       return true;
     }
-    c.splitKeys = c.splitKeys == 2 ? 3 : 2;
+    if (c.foldChunk)
+      c.foldChunk = c.foldChunk == 5 ? 9 : 5;
+    else
+      c.splitKeys = c.splitKeys == 2 ? 3 : 2;
     c.scores = c.scores == "keep" ? "recompute" : "keep";
     return c.target == "cpu";
   }

@@ -159,6 +159,10 @@ std::vector<std::string> CaseFolder::makeArguments(bool check, bool out) const {
   addSize("--chunk", c.keyChunk);
   addSize("--split-keys", c.splitKeys);
   addSize("--query-chunk", c.queryChunk);
+  if (c.foldChunk) {
+    add("--schedule", "folded");
+    addSize("--fold-chunk", c.foldChunk);
+  }
   if (c.family != "auto")
     add("--family", c.family);
   if (c.scores != "auto")

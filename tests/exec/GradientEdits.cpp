@@ -80,6 +80,10 @@ static void dropWeightedSums(ModuleOp module) {
 
 /// What sums start from, before any loop.
 static Value getStart(StageEditor &edit, Value sums) {
+  if (auto argument = dyn_cast<BlockArgument>(sums))
+    if (auto tiles =
+            dyn_cast<scf::ForallOp>(argument.getOwner()->getParentOp()))
+      sums = tiles.getTiedOpOperand(argument)->get();
   while (Operation *op = sums.getDefiningOp()) {
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       edit.b.setInsertionPointAfter(slice);
@@ -211,7 +215,7 @@ static void scatterByOtherIds(ModuleOp module) {
   scatter->replaceUsesOfWith(ids, edit.swapHalves(ids));
 }
 
-/// All that the loop over query tiles stores for the one over keys.
+/// All that the loop over query tiles stores of pairs for the one over keys.
 static void swapStoredPairs(ModuleOp module) {
   BackwardEditor edit(module);
   auto finish = edit.only<QueryGradOp>();
@@ -219,7 +223,7 @@ static void swapStoredPairs(ModuleOp module) {
   for (Operation &op : *edit.tilesOf(finish).getTerminator().getBody()) {
     auto source =
         cast<OpResult>(cast<tensor::ParallelInsertSliceOp>(op).getSource());
-    if (source.getOwner() != finish)
+    if (source.getOwner() != finish && !isa<GradRowsOp>(source.getOwner()))
       stored.push_back(source);
   }
   for (OpResult source : stored)
@@ -466,8 +470,10 @@ std::vector<GradientEdit> test::getGradientEdits() {
                  gradientIsTheSame, computed(), computed()}));
   whole({"KeySumsInABranch", one, sumInABranch<PairSide::Key>,
          gradientIsTheSame, refused("in a branch"), refused("in a branch")});
-  both({"AFinishInABranch", one, finishInABranch, gradientIsTheSame,
-        refused("'arith.select' op"), refused("'arith.select' op")});
+  tiled({"AFinishInABranch", one, finishInABranch, gradientIsTheSame,
+         refused("'arith.select' op"), computed()});
+  whole({"AFinishInABranch", one, finishInABranch, gradientIsTheSame,
+         refused("'arith.select' op"), refused("'arith.select' op")});
   both({"AnElementReadBefore", one, computeTheOffset, gradientOfLaterPositions,
         computed(), computed()});
   both({"TwoFinishes", some, finishTwice, gradientIsTheSame, computed(),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs all tests; the last line counts them.
-#   --full   also the long tests, and the PTX device under the sanitizers (some
-#            fifty minutes more)
+#   --full   also the long tests, and the PTX device under the sanitizers (an
+#            hour more)
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -215,7 +215,7 @@ private:
     Value past = min(start, length);
     FoldKeysOp fold = buildFold(carried.take_back(2), first, start, past, step);
     Value queries = slice(own.distance.getQueries(), {1, first, count});
-    KeySet history = buildHistory(fold, past, queries, count);
+    KeySet history = buildHistory(fold, past, queries);
     KeySet chunk = buildChunk(start, past, queries, count);
     States states = buildStates(count);
     sweepScores(history, start, states);
@@ -268,7 +268,8 @@ private:
     return set;
   }
 
-  KeySet buildHistory(FoldKeysOp fold, Value past, Value queries, Value) {
+  /// The tokens seen before the chunk: a prefix of all of them.
+  KeySet buildHistory(FoldKeysOp fold, Value past, Value queries) {
     Value count = buildNumSeen(past);
     KeySet set = buildKeys(slice(tokens, {1, zero, count}), queries);
     set.key = zero;
@@ -277,6 +278,7 @@ private:
     return set;
   }
 
+  /// The positions of the chunk's own rows.
   KeySet buildChunk(Value start, Value past, Value queries, Value count) {
     Value size = min(sub(length, past), count);
     Value ids = slice(own.lookup.getIndices(), {1, past, size});

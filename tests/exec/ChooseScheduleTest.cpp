@@ -90,6 +90,40 @@ TEST(ChooseSchedule, GradientsOfWideRowsAreStoredInChunksThatFit) {
   EXPECT_FALSE(choose({}).isStored);
 }
 
+/// Where tokens repeat, and nothing that has no folded form is wanted.
+TEST(ChooseSchedule, ForwardPassesAreFoldedWhereThatLeavesFewPairs) {
+  WorkspaceProblem problem = getProblem();
+  auto choose = [&](const Schedule &wanted) {
+    return llvm::cantFail(chooseSchedule(problem, wanted));
+  };
+  EXPECT_EQ(choose({}).foldChunk, 0);
+  problem.foldedShare = 0.5;
+  EXPECT_EQ(choose({}).foldChunk, kFoldRows);
+  EXPECT_EQ(chooseBackwardSchedule(problem, {}, choose({})).foldChunk, 0);
+  Schedule wanted;
+  wanted.space = Schedule::Space::Direct;
+  EXPECT_EQ(choose(wanted).foldChunk, 0);
+  wanted = {};
+  wanted.family = Schedule::Family::Stored;
+  EXPECT_EQ(choose(wanted).foldChunk, 0);
+  wanted = {};
+  wanted.splitKeys = 2;
+  EXPECT_EQ(choose(wanted).foldChunk, 0);
+  wanted.space = Schedule::Space::Folded;
+  llvm::Error error = chooseSchedule(problem, wanted).takeError();
+  EXPECT_EQ(llvm::toString(std::move(error)),
+            "expected family fused and one key range in the folded schedule, "
+            "which has no other form yet");
+  wanted.splitKeys = 1;
+  wanted.foldChunk = 7;
+  problem.foldedShare = 1;
+  EXPECT_EQ(choose(wanted).foldChunk, 7);
+  wanted.space = Schedule::Space::Auto;
+  error = chooseSchedule(problem, wanted).takeError();
+  EXPECT_EQ(llvm::toString(std::move(error)),
+            "expected no fold chunk but in the folded schedule, got 7");
+}
+
 TEST(ChooseSchedule, WantedFieldsStand) {
   WorkspaceProblem problem = getProblem();
   problem.cap = 300 << 10;

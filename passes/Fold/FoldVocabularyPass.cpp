@@ -129,15 +129,11 @@ private:
     return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
   }
   OpFoldResult fixed(int64_t size) { return b.getIndexAttr(size); }
-  static RankedTensorType getType(int64_t rank, Type element,
-                                  int64_t second = ShapedType::kDynamic,
-                                  int64_t last = ShapedType::kDynamic) {
-    SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
-    if (rank == 3 || rank == 4)
-      shape.back() = last;
-    if (rank >= 3)
-      shape[1] = second;
-    return RankedTensorType::get(shape, element);
+  /// [batch, rows or keys, width]
+  static RankedTensorType getType(Type element,
+                                  int64_t width = ShapedType::kDynamic) {
+    constexpr int64_t any = ShapedType::kDynamic;
+    return RankedTensorType::get({any, any, width}, element);
   }
   /// One axis of a tensor cut to [begin, begin + size).
   struct Cut {
@@ -259,10 +255,9 @@ private:
         cast<RankedTensorType>(own.lookup.getRows().getType()).getDimSize(2);
     Type stored = getElementTypeOrSelf(own.lookup.getRows().getType());
     KeySet set;
-    set.keys = LookupOp::create(b, loc,
-                                getType(3, stored, ShapedType::kDynamic, width),
+    set.keys = LookupOp::create(b, loc, getType(stored, width),
                                 own.lookup.getTable(), ids);
-    set.distances = DistanceOp::create(b, loc, getType(3, element), queries,
+    set.distances = DistanceOp::create(b, loc, getType(element), queries,
                                        set.keys, own.distance.getMetricAttr(),
                                        own.distance.getPrecisionAttr());
     return set;
@@ -289,12 +284,10 @@ private:
   }
 
   InitOp buildInit(SweepKind kind, Value count) {
-    return InitOp::create(
-        b, loc,
-        getType(3, element, ShapedType::kDynamic, layout.numFloats(kind)),
-        getType(3, b.getI32Type(), ShapedType::kDynamic, layout.numInts(kind)),
-        SweepKindAttr::get(b.getContext(), kind), own.score.getChannelsAttr(),
-        batch, count, Value());
+    return InitOp::create(b, loc, getType(element, layout.numFloats(kind)),
+                          getType(b.getI32Type(), layout.numInts(kind)),
+                          SweepKindAttr::get(b.getContext(), kind),
+                          own.score.getChannelsAttr(), batch, count, Value());
   }
 
   States buildStates(Value count) {

@@ -13,6 +13,10 @@
 
 using namespace raytention;
 
+/// What one thread takes to list a position, in pairs: 0.1 us against 20 to 30
+/// ns on two AVX-512 cores, but pairs are shared among all threads.
+static constexpr double kPairsPerPosition = 16;
+
 /// How many distinct tokens the sequence of the batch that has most has among
 /// its first `inputs.queryOffset + k * chunk` positions, k = 0, 1, ...
 template <typename Id>
@@ -47,14 +51,16 @@ KeyStatistics raytention::countKeys(const AttentionSpec &spec,
   std::vector<int64_t> seen = spec.idBits == 32
                                   ? countSeen<int32_t>(inputs, foldChunk)
                                   : countSeen<int64_t>(inputs, foldChunk);
-  double folded = 0, direct = 0;
+  double folded = 0, direct = 0, listed = 0;
   for (size_t i = 0; i < seen.size(); ++i) {
     int64_t first = static_cast<int64_t>(i) * foldChunk;
     double rows = std::min(foldChunk, inputs.numQueries - first);
     double own = rows * (rows + 1) / 2;
     folded += rows * seen[i] + own;
     direct += rows * (inputs.queryOffset + first) + own;
+    listed = inputs.queryOffset + first;
   }
+  folded += kPairsPerPosition * listed;
   if (direct > 0)
     keys.foldedShare = folded / direct;
   return keys;

@@ -18,7 +18,8 @@ namespace raytention {
 struct KeyStatistics {
   int64_t numKeys = 0; ///< of a sequence; 0: not known
   /// Pairs of rows with tokens and positions where the attention is folded onto
-  /// the vocabulary, over its pairs of rows with positions.
+  /// the vocabulary, and what it takes to list the tokens, over its pairs of rows
+  /// with positions.
   double foldedShare = 1;
 };
 

@@ -13,13 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/api/CompilerContext.h"
 #include "tests/device/Support.h"
+#include "tests/exec/StageEditor.h"
 #include "tests/exec/StageEdits.h"
 #include "tests/support/Results.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -45,26 +44,6 @@ CompileOptions getOptions(Form form) {
   options.schedule.queryTile = EditProblem::kTile;
   options.schedule.keyChunk = EditProblem::kTile;
   return options;
-}
-
-std::string print(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream(text) << module;
-  return text;
-}
-
-/// The stage's text after the edit.
-std::string makeText(const StageEdit &edit, const AttentionSpec &spec,
-                     const CompileOptions &options) {
-  std::string text = test::cantFail(printStage(spec, options, edit.stage));
-  CompilerContext compiler;
-  auto module =
-      parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
-  std::string before = print(*module);
-  edit.change(*module);
-  std::string edited = print(*module);
-  EXPECT_NE(before, edited);
-  return edited;
 }
 
 bool isOneLine(const std::string &text) {
@@ -115,7 +94,8 @@ TEST_P(EditedStage, MeansWhatItSays) {
   }
   EditProblem problem(edit.channels, edit.isShort);
   CompileOptions options = getOptions(form);
-  std::string text = makeText(edit, problem.spec, options);
+  std::string text =
+      makeEditedText(problem.spec, options, edit.stage, edit.change);
   auto attention = Attention::compileModule(text, problem.spec, options);
   if (outcome.kind == Outcome::Refused)
     return expectMessage(messageOf(std::move(attention)), outcome.text);

@@ -128,10 +128,10 @@ TEST(Fold, IsChosenWhereItPays) {
   EXPECT_FALSE(isFolded(200, 3));
 }
 
-/// Keys and pairs one by one.
+/// Keys and pairs one by one, and 16 pairs for each listed position.
 double countShare(const Inputs &inputs, const std::vector<int32_t> &ids,
                   int64_t chunk) {
-  double folded = 0, direct = 0;
+  double folded = 0, direct = 0, listed = 0;
   for (int64_t row = 0; row < inputs.numQueries; ++row) {
     int64_t start = inputs.queryOffset + row / chunk * chunk, most = 0;
     for (int64_t b = 0; b < inputs.batch; ++b) {
@@ -140,8 +140,9 @@ double countShare(const Inputs &inputs, const std::vector<int32_t> &ids,
     }
     direct += inputs.queryOffset + row + 1;
     folded += most + inputs.queryOffset + row - start + 1;
+    listed = start;
   }
-  return folded / direct;
+  return (folded + 16 * listed) / direct;
 }
 
 TEST(KeyStatistics, CountsWhatAFoldedAttentionSees) {

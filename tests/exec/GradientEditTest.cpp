@@ -12,14 +12,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/api/CompilerContext.h"
 #include "tests/device/Support.h"
 #include "tests/exec/CentroidGradient.h"
 #include "tests/exec/GradientEdits.h"
+#include "tests/exec/StageEditor.h"
 #include "tests/support/Results.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
@@ -42,26 +41,6 @@ CompileOptions getOptions(bool isStored) {
   if (isStored)
     options.schedule.queryChunk = 2 * GradientSizes::kTile;
   return options;
-}
-
-std::string print(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream(text) << module;
-  return text;
-}
-
-/// The stage's text after the edit.
-std::string makeText(const GradientEdit &edit, const AttentionSpec &spec,
-                     const CompileOptions &options) {
-  std::string text = test::cantFail(printStage(spec, options, edit.stage));
-  CompilerContext compiler;
-  auto module =
-      parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
-  std::string before = print(*module);
-  edit.change(*module);
-  std::string edited = print(*module);
-  EXPECT_NE(before, edited);
-  return edited;
 }
 
 /// The first difference beyond what float rounds, of the largest value.
@@ -115,7 +94,8 @@ TEST_P(EditedGradient, MeansWhatItSays) {
   const Outcome &outcome = isStored ? edit.stored : edit.fused;
   GradientProblem problem = makeGradientProblem(edit.channels);
   CompileOptions options = getOptions(isStored);
-  std::string text = makeText(edit, problem.spec, options);
+  std::string text =
+      makeEditedText(problem.spec, options, edit.stage, edit.change);
   auto attention = Attention::compileModule(text, problem.spec, options);
   if (outcome.kind == Outcome::Refused) {
     std::string message = messageOf(std::move(attention));

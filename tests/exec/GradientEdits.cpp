@@ -46,18 +46,8 @@ public:
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Nobody reads the second of each.
 template <typename... Ops> static void repeat(ModuleOp module) {
-  BackwardEditor edit(module);
-  SmallVector<Operation *> ops;
-  edit.func.walk([&](Operation *op) {
-    if (isa<Ops...>(op))
-      ops.push_back(op);
-  });
-  for (Operation *op : ops) {
-    edit.b.setInsertionPointAfter(op);
-    edit.b.clone(*op);
-  }
+  BackwardEditor(module).repeat<Ops...>();
 }
 
 /// What starts from an operand hands it on.
@@ -350,21 +340,10 @@ static void finishInABranch(ModuleOp module) {
   whole->moveBefore(yield);
 }
 
-/// `lengths[0] - lengths[1]`, in both functions.
+/// In both functions.
 static void computeTheOffset(ModuleOp module) {
-  for (const char *name : {"attend", "attend_backward"}) {
-    StageEditor edit(module, name);
-    auto load = [&](int64_t at) -> Value {
-      Value element = tensor::ExtractOp::create(
-          edit.b, edit.loc, edit.argument(StageEditor::Lengths),
-          ValueRange{edit.index(at)});
-      return arith::IndexCastOp::create(edit.b, edit.loc, edit.b.getIndexType(),
-                                        element);
-    };
-    Value first = load(0), second = load(1);
-    Value shift = arith::SubIOp::create(edit.b, edit.loc, first, second);
-    edit.argument(StageEditor::Offset).replaceAllUsesWith(shift);
-  }
+  StageEditor(module).computeTheOffset();
+  BackwardEditor(module).computeTheOffset();
 }
 
 /// The parameters are those of a second finish.

@@ -84,19 +84,8 @@ static void exchangeLoops(ModuleOp module) {
 // Branches and scalars
 //===----------------------------------------------------------------------===//
 
-/// `lengths[0] - lengths[1]`.
 static void computeTheOffset(ModuleOp module) {
-  StageEditor edit(module);
-  auto load = [&](int64_t at) -> Value {
-    Value element = tensor::ExtractOp::create(
-        edit.b, edit.loc, edit.argument(StageEditor::Lengths),
-        ValueRange{edit.index(at)});
-    return arith::IndexCastOp::create(edit.b, edit.loc, edit.b.getIndexType(),
-                                      element);
-  };
-  Value first = load(0), second = load(1);
-  Value shift = arith::SubIOp::create(edit.b, edit.loc, first, second);
-  edit.argument(StageEditor::Offset).replaceAllUsesWith(shift);
+  StageEditor(module).computeTheOffset();
 }
 
 /// 7 where the offset is 0, as it is.

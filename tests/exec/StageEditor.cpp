@@ -7,6 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tests/exec/StageEditor.h"
+#include "runtime/api/CompilerContext.h"
+#include "tests/support/Results.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
 
 using namespace mlir;
 using namespace raytention;
@@ -104,4 +110,35 @@ void StageEditor::reverse(Value counter, Value end, Value step, Block *body) {
   Value begin = arith::MulIOp::create(b, loc, last, step);
   auto other = arith::SubIOp::create(b, loc, begin, counter);
   counter.replaceAllUsesExcept(other, other);
+}
+
+void StageEditor::computeTheOffset() {
+  auto load = [&](int64_t at) -> Value {
+    Value element = tensor::ExtractOp::create(b, loc, argument(Lengths),
+                                              ValueRange{index(at)});
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), element);
+  };
+  Value first = load(0), second = load(1);
+  Value shift = arith::SubIOp::create(b, loc, first, second);
+  argument(Offset).replaceAllUsesWith(shift);
+}
+
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
+std::string test::makeEditedText(const AttentionSpec &spec,
+                                 const CompileOptions &options,
+                                 const char *stage, void (*change)(ModuleOp)) {
+  std::string text = test::cantFail(printStage(spec, options, stage));
+  CompilerContext compiler;
+  auto module =
+      parseSourceString<ModuleOp>(text, ParserConfig(&compiler.context));
+  std::string before = print(*module);
+  change(*module);
+  std::string edited = print(*module);
+  EXPECT_NE(before, edited);
+  return edited;
 }

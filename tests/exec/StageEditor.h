@@ -10,6 +10,7 @@
 #define RAYTENTION_TESTS_EXEC_STAGEEDITOR_H
 
 #include "dialect/RayTention/RayTention.h"
+#include "raytention/Attention.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -73,10 +74,30 @@ public:
   void reverse(mlir::Value counter, mlir::Value end, mlir::Value step,
                mlir::Block *body);
 
+  /// Clones all of these; nobody reads the second of each.
+  template <typename... Ops> void repeat() {
+    llvm::SmallVector<mlir::Operation *> ops;
+    func.walk([&](mlir::Operation *op) {
+      if (mlir::isa<Ops...>(op))
+        ops.push_back(op);
+    });
+    for (mlir::Operation *op : ops) {
+      b.setInsertionPointAfter(op);
+      b.clone(*op);
+    }
+  }
+  /// The offset becomes `lengths[0] - lengths[1]`.
+  void computeTheOffset();
+
   mlir::func::FuncOp func;
   mlir::OpBuilder b;
   mlir::Location loc;
 };
+
+/// The text of a stage of an attention after an edit, which changes it.
+std::string makeEditedText(const AttentionSpec &spec,
+                           const CompileOptions &options, const char *stage,
+                           void (*change)(mlir::ModuleOp));
 
 } // namespace raytention::test
 

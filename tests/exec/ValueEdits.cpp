@@ -16,18 +16,8 @@ using namespace mlir;
 using namespace raytention;
 using namespace raytention::test;
 
-/// Nobody reads the second of each.
 template <typename... Ops> static void repeat(ModuleOp module) {
-  StageEditor edit(module);
-  SmallVector<Operation *> ops;
-  edit.func.walk([&](Operation *op) {
-    if (isa<Ops...>(op))
-      ops.push_back(op);
-  });
-  for (Operation *op : ops) {
-    edit.b.setInsertionPointAfter(op);
-    edit.b.clone(*op);
-  }
+  StageEditor(module).repeat<Ops...>();
 }
 
 static void dropTheNewSums(ModuleOp module) {

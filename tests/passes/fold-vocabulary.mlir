@@ -1,6 +1,7 @@
 // RUN: rt-opt %s --rt-to-sweeps --rt-fold-vocabulary | FileCheck %s
 // RUN: rt-opt %s --rt-to-sweeps --rt-fold-vocabulary=chunk=16 | FileCheck %s --check-prefix=GIVEN
 // RUN: rt-opt %s --rt-stream --rt-bufferize --rt-lower-to-cpu | FileCheck %s --check-prefix=CPU
+// RUN: sed 's/?x?x/1x100x/g; s/tensor<?xi64>/tensor<1xi64>/g' %s | rt-opt --rt-stream --rt-bufferize --rt-lower-to-cpu | FileCheck %s --check-prefix=CPU
 
 // The list of what lies before a chunk of rows goes from chunk to chunk, and
 // both sweeps go over it, and then over the chunk's own keys.
